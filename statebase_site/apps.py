@@ -1,0 +1,8 @@
+"""The composition root as an app: its management commands and system checks."""
+
+from django.apps import AppConfig
+
+
+class StateBaseSiteConfig(AppConfig):
+    name = "statebase_site"
+    label = "statebase_site"

@@ -1,0 +1,70 @@
+"""Every environment variable is read here, and one that is wrong says what to do."""
+
+import os
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def text(name: str, default: str = "") -> str:
+    """The variable, or `default` where it is not set or empty."""
+    return os.environ.get(name, "").strip() or default
+
+
+def number(name: str, default: int, *, least: int = 0) -> int:
+    """A whole number of at least `least`."""
+    value = text(name)
+    if not value:
+        return default
+    if not value.isdecimal() or int(value) < least:
+        raise ImproperlyConfigured(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    return int(value)
+
+
+def flag(name: str, default: bool) -> bool:
+    """`1`, `true`, `yes`, `on` or `0`, `false`, `no`, `off`."""
+    value = text(name).lower()
+    if not value:
+        return default
+    if value in {"1", "true", "yes", "on"}:
+        return True
+    if value in {"0", "false", "no", "off"}:
+        return False
+    raise ImproperlyConfigured(f"{name} must be 1 or 0, not {value!r}.")
+
+
+def words(name: str, default: list[str]) -> list[str]:
+    """A comma-separated list."""
+    value = text(name)
+    return [word.strip() for word in value.split(",") if word.strip()] if value else default
+
+
+def home() -> Path:
+    """`STATEBASE_HOME`: the folder that holds all that a running installation writes."""
+    return Path(text("STATEBASE_HOME", str(ROOT / ".statebase"))).expanduser().absolute()
+
+
+def secret_key() -> str:
+    """`STATEBASE_SECRET_KEY`, else a key made once and kept in the home folder, readable by its owner only."""
+    given = text("STATEBASE_SECRET_KEY")
+    if given:
+        return given
+    path = home() / "secret_key"
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                pass
+            else:
+                with os.fdopen(handle, "w") as file:
+                    file.write(secrets.token_urlsafe(50))
+        return path.read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"Cannot write to {path.parent} ({error.strerror}): set STATEBASE_HOME to a folder you own."
+        ) from error

@@ -1,0 +1,9 @@
+"""The WSGI application that the production server loads."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "statebase_site.settings")
+
+application = get_wsgi_application()
