@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""Django's command line, in an environment that it makes for itself."""
+
+import os
+import sys
+
+from statebase_site import bootstrap
+
+
+def main():
+    bootstrap.enter(sys.argv)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "statebase_site.settings")
+    from django.core.exceptions import ImproperlyConfigured
+    from django.core.management import execute_from_command_line
+
+    try:
+        execute_from_command_line(sys.argv)
+    except (
+        ImproperlyConfigured
+    ) as error:  # a wrong variable is the user's to mend: one sentence, no traceback
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
