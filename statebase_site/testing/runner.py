@@ -1,0 +1,117 @@
+"""`manage.py test`: every check, then the suite once on each database, and nothing is hidden by a failure."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from statebase_site.bootstrap import ROOT, apt_install
+from statebase_site.testing.postgres import find_binaries, temporary_postgres
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_NO_TESTS_COLLECTED = 5
+# A developer who asks for one of these wants the tests in this process, in order.
+_SERIAL_ARGUMENTS = ("-n", "--numprocesses", "-p", "--pdb", "--trace", "-s", "--collect-only")
+
+
+def main(arguments: list[str]) -> int:
+    """Run it all, with `arguments` for pytest; the exit status is 0 when all passed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    with tempfile.TemporaryDirectory(prefix="statebase-test-") as home:
+        environment = _environment(Path(home))
+        failed = [name for name, command in _checks().items() if not _passes(name, command, environment)]
+        failed += _failed_suites(arguments, environment)
+    if failed:
+        print(f"Failed: {', '.join(failed)}.", flush=True)
+    return 1 if failed else 0
+
+
+def find_chromium() -> str | None:
+    """The path of the system's Chromium or Chrome."""
+    return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """The caller's variables without those that would make the tests depend on this installation."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DATABASE_URL", "DJANGO_SETTINGS_MODULE")
+        and (not name.startswith("STATEBASE_") or name == "STATEBASE_SAMPLE_RUNS")
+    }
+    return kept | {"STATEBASE_HOME": str(home)}
+
+
+def _checks() -> dict[str, list[str]]:
+    python = sys.executable
+    return {
+        "linter": [python, "-m", "ruff", "check"],
+        "formatter": [python, "-m", "ruff", "format", "--check"],
+        "type check": [python, "-m", "mypy"],
+        "import contracts": [str(Path(python).parent / "lint-imports")],
+        "migrations": [python, "manage.py", "makemigrations", "--check", "--dry-run"],
+    }
+
+
+def _passes(name: str, command: list[str], environment: dict[str, str]) -> bool:
+    started = time.monotonic()
+    run = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    print(f"{name}: {'failed' if run.returncode else 'ok'} ({time.monotonic() - started:.1f} s)", flush=True)
+    if run.returncode:
+        print(run.stdout, flush=True)
+    return run.returncode == 0
+
+
+def _failed_suites(arguments: list[str], environment: dict[str, str]) -> list[str]:
+    """Run pytest on each database; the names of the runs that failed."""
+    has_chromium = _find_or_install("Chromium, so browser tests are left out", find_chromium, "chromium")
+    marks = {"SQLite": "", "PostgreSQL": "journey or not browser"}
+    if not has_chromium:
+        marks = dict.fromkeys(marks, "not browser")
+    statuses = {}
+    with _databases() as urls:
+        for database, url in urls.items():
+            print(f"\nThe suite on {database}", flush=True)
+            variables = environment | ({"DATABASE_URL": url} if url else {})
+            command = _pytest(marks[database], arguments)
+            statuses[database] = subprocess.run(command, cwd=ROOT, env=variables).returncode
+    if any(status == 0 for status in statuses.values()):  # the chosen tests may be for one database only
+        statuses = {name: status for name, status in statuses.items() if status != _NO_TESTS_COLLECTED}
+    return [f"suite on {name}" for name, status in statuses.items() if status]
+
+
+@contextlib.contextmanager
+def _databases() -> Iterator[dict[str, str]]:
+    """DATABASE_URL of each database to test on; empty for the default, SQLite."""
+    binaries = _find_or_install("PostgreSQL, so the suite runs on SQLite only", find_binaries, "postgresql")
+    with contextlib.ExitStack() as stack:
+        databases = {"SQLite": ""}
+        if binaries:
+            databases["PostgreSQL"] = stack.enter_context(temporary_postgres(binaries))
+        yield databases
+
+
+def _find_or_install(what_without, find, *packages: str):
+    found = find()
+    if not found and apt_install(*packages):
+        found = find()
+    if not found:
+        print(f"NOTICE: this machine has no {what_without}; install {' '.join(packages)} for it.", flush=True)
+    return found
+
+
+def _pytest(marks: str, arguments: list[str]) -> list[str]:
+    command = [sys.executable, "-m", "pytest"]
+    if not any(argument.startswith(_SERIAL_ARGUMENTS) for argument in arguments):
+        command += ["-n", "auto", "--maxprocesses", "4", "--dist", "loadgroup"]
+    if marks:
+        command += ["-m", marks]
+    return command + arguments

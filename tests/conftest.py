@@ -1,0 +1,31 @@
+"""Shared by all tests: the database they run on, settings that make them quick, and Hypothesis profiles."""
+
+import pytest
+from django.conf import settings
+from hypothesis import settings as hypothesis_settings
+
+from tests.databases import url_of_database
+
+# The same examples on every run and every machine, and no time limit on a loaded one.
+hypothesis_settings.register_profile("statebase", deadline=None, derandomize=True, print_blob=True)
+hypothesis_settings.load_profile("statebase")
+
+
+def pytest_configure():
+    settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
+    settings.MIDDLEWARE.remove("whitenoise.middleware.WhiteNoiseMiddleware")
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory):
+    """SQLite in a file, as in production: in memory it knows neither WAL nor other processes."""
+    database = settings.DATABASES["default"]
+    if database["ENGINE"].endswith("sqlite3"):
+        database.setdefault("TEST", {})["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+
+
+@pytest.fixture
+def database_url(transactional_db):
+    """DATABASE_URL of the test's database, for processes that the test starts."""
+    return url_of_database()

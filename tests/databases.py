@@ -1,0 +1,15 @@
+"""What a test may ask of the database it runs on."""
+
+from urllib.parse import quote
+
+from django.db import connection
+
+
+def url_of_database() -> str:
+    """DATABASE_URL of the current test database."""
+    found = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{found['NAME']}"
+    user, password, host = (quote(found[name], safe="") for name in ("USER", "PASSWORD", "HOST"))
+    port = f":{found['PORT']}" if found["PORT"] else ""
+    return f"postgres://{user}:{password}@{host}{port}/{found['NAME']}"
