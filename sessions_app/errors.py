@@ -16,7 +16,6 @@ from statebase_site.base.errors import (
 
 __all__ = [
     "DomainError",
-    "IdempotencyConflict",
     "InvalidInput",
     "PermissionRefused",
     "RefusedWhileFrozen",
@@ -90,17 +89,6 @@ class SessionHeld(Conflict):
         labels = ", ".join(hold["label"] for hold in holds)
         super().__init__(
             f"The session is evidence of {labels} and may not be deleted while that is open.", holds=holds
-        )
-
-
-class IdempotencyConflict(Conflict):
-    code = "idempotency_conflict"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This Idempotency-Key was used for another request.",
-            param="Idempotency-Key",
-            suggestion="Use a new key for a new request.",
         )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from hashlib import sha256
+
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
@@ -41,6 +44,9 @@ class AgentSession(models.Model):
     frozen_version = models.PositiveIntegerField(null=True)
     frozen_by = models.CharField(max_length=160, null=True)
     open_holds = models.PositiveIntegerField(default=0)
+    life_stopped_at = models.DateTimeField(
+        null=True, help_text="Since when the session is frozen or held: its life stands still."
+    )
 
     # Ids, not foreign keys: a fork outlives its source (domain rule 4).
     forked_from = models.CharField(max_length=40, null=True, db_index=True)
@@ -51,7 +57,9 @@ class AgentSession(models.Model):
     imported_from = models.CharField(max_length=64, null=True, help_text="Fingerprint of the recorded run.")
     chain_length = models.PositiveIntegerField(default=0)
     chain_hash = models.BinaryField(default=b"")
-    paths_indexed_to = models.IntegerField(default=-1, help_text="Last version whose changed paths are indexed.")
+    paths_indexed_to = models.IntegerField(
+        default=-1, help_text="Last version whose changed paths are indexed."
+    )
     # Set only while the session is being removed: the triggers let its rows go then.
     purging = models.BooleanField(default=False)
 
@@ -73,7 +81,14 @@ class AgentSession(models.Model):
                 name="session_to_expire",
                 condition=Q(expires_at__isnull=False, expired_at__isnull=True),
             ),
-            models.Index(fields=["deleted_at"], name="session_deleted", condition=Q(deleted_at__isnull=False)),
+            models.Index(
+                fields=["id"],
+                name="session_paths_to_index",
+                condition=Q(deleted_at__isnull=True, paths_indexed_to__lt=F("head_version")),
+            ),
+            models.Index(
+                fields=["deleted_at"], name="session_deleted", condition=Q(deleted_at__isnull=False)
+            ),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -91,8 +106,13 @@ class AgentSession(models.Model):
                 | Q(forked_from__isnull=False, forked_version__isnull=False, lineage_depth__gt=0),
                 name="session_forked_all_or_none",
             ),
-            models.CheckConstraint(condition=Q(head_keyframe__lte=F("head_version")), name="session_keyframe_past"),
-            models.CheckConstraint(condition=Q(expires_at__isnull=True) | Q(ttl_seconds__isnull=False), name="session_expiry_has_ttl"),
+            models.CheckConstraint(
+                condition=Q(head_keyframe__lte=F("head_version")), name="session_keyframe_past"
+            ),
+            models.CheckConstraint(
+                condition=Q(expires_at__isnull=True) | Q(ttl_seconds__isnull=False),
+                name="session_expiry_has_ttl",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -120,6 +140,15 @@ class AgentSession(models.Model):
             and self.expires_at <= clock.now()
         )
 
+    def settle_life(self, moment: datetime) -> None:
+        """Stop the session's life while it is frozen or held; afterwards it goes on by as much (contract 8.3)."""
+        if self.is_frozen or self.open_holds:
+            self.life_stopped_at = self.life_stopped_at or moment
+        elif self.life_stopped_at:
+            if self.expires_at:
+                self.expires_at += moment - self.life_stopped_at
+            self.life_stopped_at = None
+
     @property
     def status(self) -> SessionStatus:
         if self.deleted_at:
@@ -127,6 +156,17 @@ class AgentSession(models.Model):
         if self.is_frozen:
             return SessionStatus.FROZEN
         return SessionStatus.EXPIRED if self.is_expired else SessionStatus.RUNNING
+
+
+def metadata_pairs(metadata: json.JsonObject) -> list[tuple[str, str]]:
+    """Each top-level pair as it is indexed and searched: name, and fingerprint of the value.
+
+    Two values have one fingerprint exactly when they are the same: typed, whatever the order of keys inside.
+    """
+    return [
+        (name.replace("\x00", "")[:255], sha256(json.canonical(value).encode()).hexdigest())
+        for name, value in metadata.items()
+    ]
 
 
 class SessionMetadataPair(models.Model):

@@ -24,7 +24,9 @@ class EvidenceHold(models.Model):
         ordering = ["opened_at", "id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["agent_session", "label"], name="hold_open_once", condition=Q(released_at__isnull=True)
+                fields=["agent_session", "label"],
+                name="hold_open_once",
+                condition=Q(released_at__isnull=True),
             ),
             models.CheckConstraint(
                 condition=Q(released_at__isnull=True, released_by__isnull=True)

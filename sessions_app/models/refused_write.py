@@ -11,7 +11,9 @@ from statebase_site.access.models import Project
 class RefusedWrite(models.Model):
     """A row of its own beside the `write.refused` trace, so that an erasure can empty `attempted`."""
 
-    agent_session = models.ForeignKey(AgentSession, on_delete=models.CASCADE, related_name="refused_writes", db_index=False)
+    agent_session = models.ForeignKey(
+        AgentSession, on_delete=models.CASCADE, related_name="refused_writes", db_index=False
+    )
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
     trace_id = models.CharField(max_length=40, unique=True)
     operation = models.CharField(max_length=20)
@@ -31,7 +33,9 @@ class RefusedWrite(models.Model):
         ordering = ["-created_at", "-id"]
         indexes = [
             # Counted in the banner of a frozen session; a body is kept once a freeze.
-            models.Index(fields=["agent_session", "frozen_version", "attempted_sha256"], name="refused_in_freeze"),
+            models.Index(
+                fields=["agent_session", "frozen_version", "attempted_sha256"], name="refused_in_freeze"
+            ),
             models.Index(fields=["project", "created_at"], name="refused_newest"),
         ]
 

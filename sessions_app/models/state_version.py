@@ -46,7 +46,9 @@ class StateVersion(AppendOnlyModel):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind=VersionKind.ROLLBACK, restored_from__isnull=False, restored_from__lt=F("number"))
+                condition=Q(
+                    kind=VersionKind.ROLLBACK, restored_from__isnull=False, restored_from__lt=F("number")
+                )
                 | (~Q(kind=VersionKind.ROLLBACK) & Q(restored_from__isnull=True)),
                 name="version_rollback_names_earlier",
             ),

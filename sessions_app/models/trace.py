@@ -62,7 +62,8 @@ class Trace(AppendOnlyModel):
                 condition=Q(position__isnull=False),
             ),
             models.CheckConstraint(
-                condition=Q(source=TraceSource.SYSTEM) | Q(position__isnull=True), name="trace_client_outside_chain"
+                condition=Q(source=TraceSource.SYSTEM) | Q(position__isnull=True),
+                name="trace_client_outside_chain",
             ),
         ]
 

@@ -22,10 +22,14 @@ class Turn(AppendOnlyModel):
     """
 
     pk = models.CompositePrimaryKey("agent_session_id", "number")
-    agent_session = models.ForeignKey(AgentSession, on_delete=models.DO_NOTHING, related_name="turns", db_index=False)
+    agent_session = models.ForeignKey(
+        AgentSession, on_delete=models.DO_NOTHING, related_name="turns", db_index=False
+    )
     number = models.PositiveIntegerField()
     public_id = models.CharField(max_length=40, unique=True, default=new_turn_id)
-    input_text = models.TextField(db_column="input", help_text="JSON object with string `type` and `content`.")
+    input_text = models.TextField(
+        db_column="input", help_text="JSON object with string `type` and `content`."
+    )
     output_text = models.TextField(db_column="output")
     reasoning = models.TextField(null=True)
     metadata_text = models.TextField(db_column="metadata", default="{}")

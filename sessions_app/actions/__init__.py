@@ -1,0 +1,44 @@
+"""Every write of this app: one action is one transaction and leaves at least one trace.
+
+All take keywords only and `by`, the actor. They raise domain errors and know no status codes. With an
+idempotency key on `by.request`, a repeated call returns what the first one made and runs nothing.
+"""
+
+from sessions_app.actions.create import create_session, fork
+from sessions_app.actions.keys import create_key, revoke_key
+from sessions_app.actions.lifecycle import (
+    delete_session,
+    hold,
+    release,
+    restore_deleted_session,
+    update_session,
+)
+from sessions_app.actions.outcomes import SessionWritten, StateWritten, TraceWritten, TurnWritten
+from sessions_app.actions.rollback import rollback
+from sessions_app.actions.state import MERGE, REPLACE, freeze, resume, update_state
+from sessions_app.actions.traces import create_trace
+from sessions_app.actions.turns import add_turn
+
+__all__ = [
+    "MERGE",
+    "REPLACE",
+    "SessionWritten",
+    "StateWritten",
+    "TraceWritten",
+    "TurnWritten",
+    "add_turn",
+    "create_key",
+    "create_session",
+    "create_trace",
+    "delete_session",
+    "fork",
+    "freeze",
+    "hold",
+    "release",
+    "restore_deleted_session",
+    "resume",
+    "revoke_key",
+    "rollback",
+    "update_session",
+    "update_state",
+]

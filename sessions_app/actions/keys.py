@@ -1,0 +1,48 @@
+"""API keys, with the traces that they leave (contract section 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sessions_app import store
+from sessions_app.actions._action import action
+from sessions_app.enums import Action
+from sessions_app.store import TraceDraft
+from statebase_site.access import actions as access
+from statebase_site.access.actor import Actor
+from statebase_site.access.models import ApiKey
+
+
+@action
+def create_key(
+    *,
+    name: str,
+    scopes: Iterable[str] = ("*",),
+    rate_limit: int = 0,
+    expires_at: datetime | None = None,
+    by: Actor,
+) -> tuple[ApiKey, str]:
+    """Make a key of the actor's project; returns it with the clear key, which is nowhere else.
+
+    `rate_limit` is in requests a minute, 0 for none. Raises as `access.actions.create_key` does.
+    """
+    key, clear_key = access.create_key(
+        name=name, scopes=scopes, rate_limit=rate_limit, expires_at=expires_at, by=by
+    )
+    _trace(Action.KEY_CREATED, key, by)
+    return key, clear_key
+
+
+@action
+def revoke_key(*, key: ApiKey, by: Actor) -> ApiKey:
+    """End a key: from a few seconds on it answers 401."""
+    revoked = access.revoke_key(key=key, by=by)
+    _trace(Action.KEY_REVOKED, revoked, by)
+    return revoked
+
+
+def _trace(name: Action, key: ApiKey, by: Actor) -> None:
+    store.append_project_trace(
+        TraceDraft(name, "api_key", key.public_id, {"name": key.name, "scopes": sorted(key.scopes)}), by
+    )

@@ -1,0 +1,156 @@
+"""What the worker does in the background: expiry, purge, and the index of changed paths."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import F, Q
+
+from sessions_app import store
+from sessions_app.actions._action import action
+from sessions_app.diff import Changes
+from sessions_app.enums import Action
+from sessions_app.models import (
+    AgentSession,
+    EvidenceHold,
+    RefusedWrite,
+    SessionMetadataPair,
+    SessionPath,
+    StateVersion,
+    Trace,
+    Turn,
+)
+from sessions_app.store import Append, TraceDraft
+from statebase_site.access import idempotency
+from statebase_site.access.actor import Actor, system_actor
+from statebase_site.access.models import Project
+from statebase_site.base import clock
+from statebase_site.base.clock import isoformat
+
+_BATCH = 200
+
+
+def run_once() -> int:
+    """Do what is due, in small transactions; returns how much was done, so that the worker knows to go on."""
+    return expire_due() + purge_due() + index_changed_paths() + idempotency.forget_old()
+
+
+def expire_due() -> int:
+    """Trace the expiry of sessions past their life; a frozen or held one stands still (contract 8.3)."""
+    due = AgentSession.objects.filter(
+        expires_at__lte=clock.now(), expired_at=None, deleted_at=None, frozen_at=None, open_holds=0
+    ).select_related("project")
+    return sum(_expire(session_id=each.public_id, by=system_actor(each.project)) for each in due[:_BATCH])
+
+
+@action
+def _expire(*, session_id: str, by: Actor) -> bool:
+    agent_session = store.lock(by.project.pk, session_id)
+    if agent_session is None or agent_session.expired_at or not agent_session.is_expired:
+        return False
+    append = Append(agent_session, by)
+    agent_session.expired_at = append.moment
+    agent_session.save(update_fields=["expired_at"])
+    append.add_trace(
+        TraceDraft(
+            Action.SESSION_EXPIRED,
+            "session",
+            session_id,
+            {"ttl_seconds": agent_session.ttl_seconds, "last_activity": isoformat(agent_session.updated_at)},
+        )
+    )
+    append.write()
+    return True
+
+
+def _purgeable() -> Q:
+    now = clock.now()
+    return Q(frozen_at=None, open_holds=0) & (
+        Q(deleted_at__lte=now - timedelta(days=settings.PURGE_DELETED_AFTER_DAYS))
+        | Q(deleted_at=None, expires_at__lte=now - timedelta(days=settings.PURGE_EXPIRED_AFTER_DAYS))
+    )
+
+
+def purge_due() -> int:
+    """Remove sessions deleted or expired long enough ago (settings), whole, leaving one tombstone each."""
+    due = AgentSession.objects.filter(_purgeable()).select_related("project")
+    return sum(_purge(session_id=each.public_id, by=system_actor(each.project)) for each in due[:_BATCH])
+
+
+@action
+def _purge(*, session_id: str, by: Actor) -> bool:
+    agent_session = store.lock(by.project.pk, session_id)
+    if agent_session is None or not AgentSession.objects.filter(_purgeable(), pk=agent_session.pk).exists():
+        return False
+    remove_sessions(AgentSession.objects.filter(pk=agent_session.pk))
+    store.append_project_trace(
+        TraceDraft(
+            Action.SESSION_DELETED,
+            "session",
+            session_id,
+            {
+                "session_id": session_id,
+                "reason": "purged after its deletion"
+                if agent_session.deleted_at
+                else "purged after its expiry",
+                "turn_count": agent_session.turn_count,
+                "memory_count": agent_session.memory_count,
+            },
+        ),
+        by,
+        session_public_id=session_id,
+    )
+    return True
+
+
+def remove_sessions(sessions) -> None:
+    """Delete sessions with all that hangs on them; the caller's transaction and right to do so."""
+    keys = list(sessions.values_list("pk", flat=True))
+    # The triggers let the rows of a session go only once it is marked.
+    AgentSession.objects.filter(pk__in=keys).update(purging=True)
+    for model in (StateVersion, Turn, Trace, RefusedWrite, SessionMetadataPair, SessionPath, EvidenceHold):
+        rows = model._base_manager.filter(agent_session_id__in=keys)
+        rows._raw_delete(rows.db)
+    rows = AgentSession.objects.filter(pk__in=keys)
+    rows._raw_delete(rows.db)
+
+
+@action
+def remove_project_content(*, project: Project) -> None:
+    """Remove all sessions and traces of a project: `demo --reset`, for the demo project only."""
+    Project.objects.filter(pk=project.pk).update(purging=True)
+    remove_sessions(AgentSession.objects.filter(project=project))
+    traces = Trace._base_manager.filter(project=project)
+    traces._raw_delete(traces.db)
+    Project.objects.filter(pk=project.pk).update(purging=False)
+
+
+def index_changed_paths() -> int:
+    """Note which paths each session changed, for the sessions filter."""
+    due = AgentSession.objects.filter(deleted_at=None, paths_indexed_to__lt=F("head_version"))[:_BATCH]
+    return sum(_index_paths(agent_session=each) for each in due)
+
+
+@action
+def _index_paths(*, agent_session: AgentSession) -> bool:
+    last_version: dict[str, int] = {}
+    indexed_to = agent_session.paths_indexed_to
+    rows = StateVersion.objects.filter(agent_session=agent_session, number__gt=indexed_to).order_by("number")
+    for number, changes_text in rows.values_list("number", "changes_text")[:1000]:
+        indexed_to = number
+        for path in Changes.from_text(changes_text).paths():
+            last_version[path.replace("\x00", "")[:255]] = number
+    SessionPath.objects.bulk_create(
+        [
+            SessionPath(agent_session=agent_session, path=path, last_version=last)
+            for path, last in last_version.items()
+        ],
+        update_conflicts=True,
+        unique_fields=["path", "agent_session"],
+        update_fields=["last_version"],
+    )
+    AgentSession.objects.filter(pk=agent_session.pk, paths_indexed_to__lt=indexed_to).update(
+        paths_indexed_to=indexed_to
+    )
+    return True

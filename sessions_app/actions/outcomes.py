@@ -1,0 +1,120 @@
+"""What actions return, and how an idempotent request finds it again (contract 4.2).
+
+A version, turn or trace is immutable, so its row is enough; what is answered beside it from the session's
+head is kept as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sessions_app.models import AgentSession, StateVersion, Trace, Turn
+from statebase_site.base.clock import isoformat
+
+# The head columns that answers show: kept with an idempotent answer, so that a replay says the same.
+_FACTS = (
+    "metadata_text",
+    "updated_at",
+    "ttl_seconds",
+    "expires_at",
+    "head_version",
+    "head_keyframe",
+    "turn_count",
+    "memory_count",
+    "frozen_at",
+    "frozen_version",
+    "frozen_by",
+)
+_TIMES = frozenset(("updated_at", "expires_at", "frozen_at"))
+
+
+def facts(agent_session: AgentSession) -> dict[str, Any]:
+    """The session's head as JSON, to be remembered."""
+    values = {name: getattr(agent_session, name) for name in _FACTS}
+    return {
+        name: isoformat(value) if isinstance(value, datetime) else value for name, value in values.items()
+    }
+
+
+def session_as_of(made: dict[str, Any]) -> AgentSession:
+    """The session with its head as it was when the answer was remembered."""
+    agent_session = AgentSession.objects.get(pk=made["session"])
+    for name, value in made["facts"].items():
+        setattr(agent_session, name, datetime.fromisoformat(value) if name in _TIMES and value else value)
+    return agent_session
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWritten:
+    """A session that was created, forked or changed."""
+
+    agent_session: AgentSession
+    replayed: bool = False
+
+    def made(self) -> dict[str, Any]:
+        return {"session": self.agent_session.pk, "facts": facts(self.agent_session)}
+
+    @classmethod
+    def again(cls, made: dict[str, Any]) -> SessionWritten:
+        return cls(session_as_of(made), replayed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class StateWritten:
+    """A new version; the version before it is `version.number - 1`."""
+
+    agent_session: AgentSession
+    version: StateVersion
+    replayed: bool = False
+
+    def made(self) -> dict[str, Any]:
+        return {
+            "session": self.agent_session.pk,
+            "version": self.version.number,
+            "facts": facts(self.agent_session),
+        }
+
+    @classmethod
+    def again(cls, made: dict[str, Any]) -> StateWritten:
+        agent_session = session_as_of(made)
+        version = StateVersion.objects.get(agent_session=agent_session, number=made["version"])
+        return cls(agent_session, version, replayed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnWritten:
+    """A new turn; `turn.state_version` is the version in force after it."""
+
+    agent_session: AgentSession
+    turn: Turn
+    replayed: bool = False
+
+    def made(self) -> dict[str, Any]:
+        return {
+            "session": self.agent_session.pk,
+            "turn": self.turn.number,
+            "facts": facts(self.agent_session),
+        }
+
+    @classmethod
+    def again(cls, made: dict[str, Any]) -> TurnWritten:
+        agent_session = session_as_of(made)
+        turn = Turn.objects.get(agent_session=agent_session, number=made["turn"])
+        return cls(agent_session, turn, replayed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceWritten:
+    """A client's note."""
+
+    trace: Trace
+    replayed: bool = False
+
+    def made(self) -> dict[str, Any]:
+        return {"trace": self.trace.pk}
+
+    @classmethod
+    def again(cls, made: dict[str, Any]) -> TraceWritten:
+        return cls(Trace.objects.get(pk=made["trace"]), replayed=True)

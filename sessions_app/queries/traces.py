@@ -1,0 +1,179 @@
+"""The audit trail, with the content that its rows only name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from sessions_app.diff import state_diff
+from sessions_app.enums import OLDER_ACTION_NAMES, Action
+from sessions_app.errors import TraceNotFound
+from sessions_app.models import AgentSession, RefusedWrite, StateVersion, Trace, Turn
+from sessions_app.queries.versions import documents_at
+from statebase_site.access.actor import Actor
+from statebase_site.base import json
+
+# A list and a trace's own page differ in this alone (contract 4.3).
+REASONING_SHOWN = 500
+
+
+def traces_for(
+    by: Actor,
+    *,
+    session_id: str | None = None,
+    user_id: str | None = None,
+    action: str | None = None,
+    resource_type: str | None = None,
+    resource_id: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> QuerySet[Trace]:
+    """A project's traces, newest first, narrowed by what is given; those of a deleted session are gone."""
+    traces = Trace.objects.filter(project=by.project).filter(
+        Q(agent_session=None) | Q(agent_session__deleted_at=None) | Q(action=Action.SESSION_DELETED)
+    )
+    given = {
+        "session_public_id": session_id,
+        "user_id": user_id,
+        "action": OLDER_ACTION_NAMES.get(action, action) if action else None,
+        "resource_type": resource_type,
+        "resource_id": resource_id,
+        "created_at__gte": created_after,
+        "created_at__lte": created_before,
+    }
+    if session_id is not None:
+        # By the key, so that the index of the session's traces serves.
+        session_pk = AgentSession.objects.filter(project=by.project, public_id=session_id).values_list(
+            "pk", flat=True
+        )
+        traces = traces.filter(Q(agent_session__in=list(session_pk)))
+        del given["session_public_id"]
+    traces = traces.filter(**{name: value for name, value in given.items() if value is not None})
+    return traces.order_by("-created_at", "-pk")
+
+
+def trace_for(by: Actor, trace_id: str) -> Trace:
+    """One trace. Raises `TraceNotFound`, also for one of another project."""
+    trace = traces_for(by).filter(public_id=trace_id).first()
+    if trace is None:
+        raise TraceNotFound(trace_id)
+    return trace
+
+
+def trace_details(traces: Iterable[Trace]) -> dict[int, json.JsonObject]:
+    """Full details of traces (contract section 10), by the trace's key.
+
+    What they show of states, turns and attempts comes from the rows they name, and is null once those are gone.
+    """
+    by_session: dict[int | None, list[Trace]] = {}
+    for trace in traces:
+        by_session.setdefault(trace.agent_session_id if trace.source == "system" else None, []).append(trace)
+    details: dict[int, json.JsonObject] = {trace.pk: trace.details for trace in by_session.pop(None, [])}
+    sessions = AgentSession.objects.in_bulk([pk for pk in by_session if pk is not None])
+    for session_pk, rows in by_session.items():
+        if session_pk is not None:
+            details |= _details_of_session(sessions[session_pk], rows)
+    return details
+
+
+def _details_of_session(agent_session: AgentSession, traces: list[Trace]) -> dict[int, json.JsonObject]:
+    made_by_trace: dict[int, int] = {}
+    stored = {trace.pk: trace.details for trace in traces}
+    for trace in traces:
+        number = stored[trace.pk].get("new_version", stored[trace.pk].get("version"))
+        if isinstance(number, int):
+            made_by_trace[trace.pk] = number
+    numbers = set(made_by_trace.values())
+    versions = {
+        version.number: version
+        for version in StateVersion.objects.filter(agent_session=agent_session, number__in=numbers).defer(
+            "body"
+        )
+    }
+    documents = dict(documents_at(agent_session, _states_needed(traces, made_by_trace)))
+    turns = {
+        turn.trace_id: turn
+        for turn in Turn.objects.filter(
+            agent_session=agent_session,
+            public_id__in=[trace.resource_id for trace in traces if trace.action == Action.TURN_ADDED],
+        )
+    }
+    attempts = {
+        attempt.trace_id: attempt
+        for attempt in RefusedWrite.objects.filter(
+            trace_id__in=[trace.public_id for trace in traces if trace.action == Action.WRITE_REFUSED]
+        )
+    }
+
+    def diff_of(number: int | None) -> json.JsonValue:
+        if number is None or number not in documents or number - 1 not in documents:
+            return None
+        return state_diff(documents[number - 1].value, documents[number].value)
+
+    def filled(trace: Trace) -> json.JsonObject:
+        details = stored[trace.pk]
+        number = made_by_trace.get(trace.pk)
+        version = versions.get(number) if number is not None else None
+        reasoning = version.reasoning if version else None
+        match trace.action:
+            case Action.SESSION_CREATED:
+                return {
+                    "agent_id": agent_session.agent_id,
+                    "user_id": agent_session.user_id,
+                    "initial_state": documents[0].value if 0 in documents else None,
+                    **details,
+                    "reasoning": reasoning,
+                }
+            case Action.SESSION_FORKED:
+                source = agent_session.public_id
+                return {"source_session_id": source, "source_session": source, **details}
+            case Action.SESSION_FROZEN | Action.SESSION_UNFROZEN:
+                return {**details, "reasoning": reasoning}
+            case Action.STATE_UPDATED:
+                return {"reasoning": reasoning, **details, "state_diff": diff_of(number)}
+            case Action.STATE_ROLLED_BACK:
+                return {**details, "reason": reasoning, "reasoning": reasoning, "state_diff": diff_of(number)}
+            case Action.TURN_ADDED:
+                return _turn_details(details, turns.get(trace.public_id), diff_of(number))
+            case Action.WRITE_REFUSED:
+                return _refusal_details(details, attempts.get(trace.public_id))
+        return details
+
+    return {trace.pk: filled(trace) for trace in traces}
+
+
+def _states_needed(traces: list[Trace], made_by_trace: dict[int, int]) -> set[int]:
+    needed: set[int] = set()
+    for trace in traces:
+        number = made_by_trace.get(trace.pk)
+        if number is None:
+            continue
+        if trace.action == Action.SESSION_CREATED:
+            needed.add(0)
+        elif trace.action in (Action.STATE_UPDATED, Action.STATE_ROLLED_BACK, Action.TURN_ADDED):
+            needed |= {number - 1, number}
+    return needed
+
+
+def _turn_details(details: json.JsonObject, turn: Turn | None, diff: json.JsonValue) -> json.JsonObject:
+    content: json.JsonObject = {
+        "input_type": turn.input.get("type") if turn else None,
+        "output_type": turn.output.get("type") if turn else None,
+        "input": turn.input if turn else None,
+        "output": turn.output if turn else None,
+        "reasoning": turn.reasoning if turn else None,
+        "metadata": turn.metadata if turn else None,
+    }
+    return {**details, **content, "state_diff": diff}
+
+
+def _refusal_details(details: json.JsonObject, attempt: RefusedWrite | None) -> json.JsonObject:
+    attempted: json.JsonValue = attempt.attempted if attempt else None
+    if attempt and attempt.attempted is not None and not attempt.attempted_truncated:
+        try:
+            attempted = json.parse(attempt.attempted)
+        except ValueError:
+            attempted = attempt.attempted
+    return {**details, "attempted": attempted, "reasoning": attempt.reasoning if attempt else None}

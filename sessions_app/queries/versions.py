@@ -1,0 +1,84 @@
+"""Versions and the states behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from django.db.models import QuerySet
+
+from sessions_app import codec
+from sessions_app.errors import VersionNotFound
+from sessions_app.models import AgentSession, StateVersion
+from sessions_app.store import Document
+from statebase_site.base import json
+
+# Bodies read at once: few queries, and little to hold in memory even where each is 2 MiB.
+_BATCH = 32
+
+
+def absolute_version(agent_session: AgentSession, requested: int) -> int:
+    """The number that `requested` names; `-n` is n before the current one (contract 7.2).
+
+    Raises `VersionNotFound`, naming the range there is.
+    """
+    number = agent_session.head_version + requested if requested < 0 else requested
+    if not 0 <= number <= agent_session.head_version:
+        raise VersionNotFound(agent_session.public_id, requested, agent_session.head_version)
+    return number
+
+
+def versions_of(agent_session: AgentSession) -> QuerySet[StateVersion]:
+    """The rows of a session's versions without their bodies, oldest first: all that a list needs."""
+    return StateVersion.objects.filter(agent_session=agent_session).defer("body").order_by("number")
+
+
+def version_row(agent_session: AgentSession, number: int) -> StateVersion:
+    """One version's row, without its body. Raises `VersionNotFound`."""
+    try:
+        return versions_of(agent_session).get(number=number)
+    except StateVersion.DoesNotExist:
+        raise VersionNotFound(agent_session.public_id, number, agent_session.head_version) from None
+
+
+def document_at(agent_session: AgentSession, number: int) -> Document:
+    """The state of one version: at most two rows are read. Raises `VersionNotFound`."""
+    for _, document in documents_at(agent_session, [number]):
+        return document
+    raise VersionNotFound(agent_session.public_id, number, agent_session.head_version)
+
+
+def documents_at(agent_session: AgentSession, numbers: Iterable[int]) -> Iterator[tuple[int, Document]]:
+    """The states of some versions, in the order of their numbers, decoded one after the other.
+
+    Numbers that do not exist are passed over. Bodies come in batches, so that a caller may stop early.
+    """
+    wanted = sorted(set(numbers))
+    keyframe_number, keyframe_text = -1, b""
+    for start in range(0, len(wanted), _BATCH):
+        batch = wanted[start : start + _BATCH]
+        rows = {
+            row.number: row
+            for row in StateVersion.objects.filter(agent_session=agent_session, number__in=batch).only(
+                "agent_session_id", "number", "encoding", "keyframe", "body"
+            )
+        }
+        missing = {row.keyframe for row in rows.values()} - rows.keys() - {keyframe_number}
+        keyframes = {
+            row.number: bytes(row.body)
+            for row in StateVersion.objects.filter(agent_session=agent_session, number__in=missing).only(
+                "agent_session_id", "number", "body"
+            )
+        } | {row.number: bytes(row.body) for row in rows.values() if row.is_keyframe}
+        for number in batch:
+            if number not in rows:
+                continue
+            row = rows[number]
+            if row.keyframe != keyframe_number:
+                keyframe_number = row.keyframe
+                keyframe_text = codec.decode(codec.Encoding.KEYFRAME, keyframes[keyframe_number], None)
+            text = (
+                keyframe_text
+                if row.is_keyframe
+                else codec.decode(row.encoding, bytes(row.body), keyframe_text)
+            )
+            yield number, Document(text, json.parse_stored(text))  # type: ignore[arg-type]

@@ -1,0 +1,339 @@
+"""The write path: append versions, turns and traces to a session whose row is locked.
+
+Two implementations behind the same functions: Django's ORM, used on SQLite, and SQL, used on PostgreSQL,
+where it takes three round trips (lock; read; one statement that writes everything). The tests run both on
+PostgreSQL and compare the rows.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from sessions_app import chain, codec, control_keys
+from sessions_app.diff import changes
+from sessions_app.enums import TraceSource, VersionKind
+from sessions_app.errors import StateTooLarge
+from sessions_app.models import AgentSession, StateVersion, Trace, Turn
+from sessions_app.models.trace import new_trace_id
+from statebase_site.access.actor import Actor
+from statebase_site.base import clock, json
+
+# SQLite lets one writer in at a time, and its busy handler starves the others: inside one process they queue here.
+_sqlite_writers = threading.RLock()
+
+# Columns of a session that a write may change; always written together, so that it is one prepared statement.
+_HEAD_COLUMNS = (
+    "updated_at",
+    "expires_at",
+    "head_version",
+    "head_keyframe",
+    "turn_count",
+    "rollback_count",
+    "frozen_at",
+    "frozen_version",
+    "frozen_by",
+    "open_holds",
+    "life_stopped_at",
+    "chain_length",
+    "chain_hash",
+)
+
+
+@contextmanager
+def write_transaction() -> Iterator[None]:
+    """One transaction that writes; on SQLite it starts IMMEDIATE (settings) and waits for its turn."""
+    if connection.vendor == "sqlite":
+        with _sqlite_writers, transaction.atomic():
+            yield
+    else:
+        with transaction.atomic():
+            yield
+
+
+@dataclass(frozen=True, slots=True)
+class TraceDraft:
+    """A trace to write: what was done to what, in ids and numbers."""
+
+    action: str
+    resource_type: str
+    resource_id: str
+    details: json.JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A state: its stored text (compact UTF-8 JSON) and its value."""
+
+    text: bytes
+    value: json.JsonObject
+
+    @classmethod
+    def of(cls, value: json.JsonObject) -> Document:
+        return cls(json.dumps(value).encode(), value)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The current version as the write path needs it; `keyframe_text` is what the next body can lean on."""
+
+    document: Document
+    keyframe_text: bytes
+    stored_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class VersionDraft:
+    """A version to append; its traces follow, the first of which made it."""
+
+    document: Document
+    kind: VersionKind
+    reasoning: str | None
+    restored_from: int | None = None
+    turn_id: str | None = None
+
+
+# Reading under the lock -------------------------------------------------------------------------------
+
+_SESSION_FIELDS = [each.attname for each in AgentSession._meta.concrete_fields]
+_SESSION_COLUMNS = ", ".join(f'"{each.column}"' for each in AgentSession._meta.concrete_fields)
+
+
+def lock(project_pk: int, public_id: str) -> AgentSession | None:
+    """Lock a session's row until the transaction ends and read it afresh; None where there is none.
+
+    The lock is a statement of its own: joined to a read, the read would come from the snapshot before it.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f'SELECT {_SESSION_COLUMNS} FROM "{AgentSession._meta.db_table}" '  # noqa: S608
+                "WHERE public_id = %s AND project_id = %s FOR UPDATE",
+                [public_id, project_pk],
+            )
+            row = cursor.fetchone()
+        return AgentSession.from_db("default", _SESSION_FIELDS, row) if row else None
+    return AgentSession.objects.filter(public_id=public_id, project_id=project_pk).select_for_update().first()
+
+
+def _bodies(session_pk: int, numbers: Sequence[int]) -> dict[int, tuple[int, bytes, int]]:
+    """`encoding`, `body`, `stored_bytes` of some versions, by number."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f'SELECT number, encoding, body, stored_bytes FROM "{StateVersion._meta.db_table}" '  # noqa: S608
+                "WHERE agent_session_id = %s AND number = ANY(%s)",
+                [session_pk, list(numbers)],
+            )
+            rows = cursor.fetchall()
+    else:
+        rows = StateVersion.objects.filter(agent_session_id=session_pk, number__in=numbers).values_list(
+            "number", "encoding", "body", "stored_bytes"
+        )
+    return {number: (encoding, bytes(body), stored) for number, encoding, body, stored in rows}
+
+
+def head(agent_session: AgentSession) -> Head:
+    """The current version of a locked session, and the keyframe it leans on."""
+    number, keyframe = agent_session.head_version, agent_session.head_keyframe
+    bodies = _bodies(agent_session.pk, {number, keyframe})
+    encoding, body, _ = bodies[keyframe]
+    keyframe_text = codec.decode(encoding, body, None)
+    encoding, body, stored_bytes = bodies[number]
+    text = keyframe_text if number == keyframe else codec.decode(encoding, body, keyframe_text)
+    return Head(Document(text, json.parse_stored(text)), keyframe_text, stored_bytes)  # type: ignore[arg-type]
+
+
+# Writing ----------------------------------------------------------------------------------------------
+
+
+class Append:
+    """What one action appends to one locked session: collected first, then written at once."""
+
+    def __init__(self, agent_session: AgentSession, by: Actor) -> None:
+        self.agent_session = agent_session
+        self.by = by
+        # Never before what is there already, even when the clock was set back.
+        self.moment: datetime = max(clock.now(), agent_session.updated_at)
+        self.version: StateVersion | None = None
+        self.turn: Turn | None = None
+        self.traces: list[Trace] = []
+
+    def add_version(self, draft: VersionDraft, *, previous: Head | None, trace_id: str) -> StateVersion:
+        """Prepare the next version; `previous` is None for version 0. Raises `StateTooLarge`."""
+        text = draft.document.text
+        if len(text) > settings.MAX_STATE_BYTES:
+            raise StateTooLarge(len(text), settings.MAX_STATE_BYTES)
+        session = self.agent_session
+        number = session.head_version + 1 if previous else 0
+        if previous is None or codec.wants_keyframe(
+            number,
+            keyframe_number=session.head_keyframe,
+            previous_stored=previous.stored_bytes if session.head_version != session.head_keyframe else 0,
+            previous_text=len(previous.document.text),
+        ):
+            keyframe, keyframe_text = number, None
+        else:
+            keyframe, keyframe_text = session.head_keyframe, previous.keyframe_text
+        encoding, body = codec.encode(text, keyframe_text)
+        difference = changes(previous.document.value if previous else {}, draft.document.value)
+        self.version = StateVersion(
+            agent_session=session,
+            number=number,
+            kind=draft.kind,
+            encoding=encoding,
+            keyframe=keyframe,
+            body=body,
+            text_bytes=len(text),
+            stored_bytes=len(body),
+            sha256=sha256(text).digest(),
+            changes_text=difference.to_text(),
+            added=difference.added,
+            removed=difference.removed,
+            changed=difference.changed,
+            first_paths_text=json.dumps(list(difference.first_paths)),
+            reasoning=draft.reasoning,
+            frozen=control_keys.is_frozen(draft.document.value),
+            restored_from=draft.restored_from,
+            turn_id=draft.turn_id,
+            actor_kind=self.by.kind,
+            actor_label=self.by.label,
+            trace_id=trace_id,
+            created_at=self.moment,
+        )
+        session.head_version = number
+        session.head_keyframe = keyframe
+        session.updated_at = self.moment
+        session.rollback_count += draft.kind == VersionKind.ROLLBACK
+        return self.version
+
+    def add_turn(self, turn: Turn) -> Turn:
+        """Prepare the next turn, already filled in but for number, actor and time."""
+        session = self.agent_session
+        session.turn_count += 1
+        session.updated_at = self.moment
+        turn.agent_session = session
+        turn.number = session.turn_count
+        turn.actor_kind = self.by.kind
+        turn.actor_label = self.by.label
+        turn.created_at = self.moment
+        self.turn = turn
+        return turn
+
+    def add_trace(
+        self, draft: TraceDraft, *, trace_id: str | None = None, subject: bytes | None = None
+    ) -> Trace:
+        """Prepare the next link of the session's chain; `subject` is the hash of what the action made."""
+        session = self.agent_session
+        trace = _trace(draft, self.by, self.moment, trace_id=trace_id)
+        trace.agent_session = session
+        trace.session_public_id = session.public_id
+        trace.user_id = session.user_id
+        trace.subject_sha256 = subject
+        session.chain_length += 1
+        trace.position = session.chain_length
+        trace.hash = session.chain_hash = chain.trace_hash(trace, bytes(session.chain_hash))
+        self.traces.append(trace)
+        return trace
+
+    def write(self) -> None:
+        """Write all of it and the session's head."""
+        if connection.vendor == "postgresql":
+            _write_sql(self)
+        else:
+            _write_orm(self)
+
+    def write_new(self) -> None:
+        """The same for a session that is not in the database yet."""
+        session = self.agent_session
+        session.save(force_insert=True)
+        for row in (self.version, *self.traces):
+            if row is not None:
+                row.agent_session_id = session.pk
+        if self.version:
+            self.version.save()
+        Trace.objects.bulk_create(self.traces)
+
+
+def _trace(draft: TraceDraft, by: Actor, moment: datetime, *, trace_id: str | None = None) -> Trace:
+    return Trace(
+        public_id=trace_id or new_trace_id(),
+        project=by.project,
+        action=draft.action,
+        source=TraceSource.SYSTEM,
+        actor_kind=by.kind,
+        actor_label=by.label,
+        actor_id=by.id,
+        resource_type=draft.resource_type,
+        resource_id=draft.resource_id,
+        details_text=json.dumps(draft.details),
+        request_id=by.request.request_id,
+        latency_ms=by.request.latency_ms(),
+        ip_address=by.request.ip_address,
+        created_at=moment,
+    )
+
+
+def append_project_trace(draft: TraceDraft, by: Actor, *, session_public_id: str | None = None) -> Trace:
+    """Write a trace that belongs to no stored session: of a key, or the tombstone of a purged session."""
+    trace = _trace(draft, by, clock.now())
+    trace.session_public_id = session_public_id
+    trace.hash = chain.trace_hash(trace, b"")
+    trace.save()
+    return trace
+
+
+def append_client_trace(trace: Trace) -> Trace:
+    """Write a client's own note; outside the chain, so that it never waits for writers (domain rule 7)."""
+    trace.hash = chain.trace_hash(trace, b"")
+    trace.save()
+    return trace
+
+
+def _write_orm(append: Append) -> None:
+    if append.version:
+        append.version.save()
+    if append.turn:
+        append.turn.save()
+    Trace.objects.bulk_create(append.traces)
+    append.agent_session.save(update_fields=_HEAD_COLUMNS)
+
+
+def _insert_sql(
+    model: type[StateVersion | Turn | Trace], rows: Sequence, skip: str | None = None
+) -> tuple[str, list]:
+    fields = [each for each in model._meta.concrete_fields if each.attname != skip]
+    columns = ", ".join(f'"{each.column}"' for each in fields)
+    places = ", ".join(["(" + ", ".join(["%s"] * len(fields)) + ")"] * len(rows))
+    values = [getattr(row, each.attname) for row in rows for each in fields]
+    return f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES {places}', values  # noqa: S608
+
+
+def _write_sql(append: Append) -> None:
+    """The same in one statement: one round trip, planned once."""
+    parts: list[str] = []
+    values: list = []
+    for name, model, rows, skip in (
+        ("new_version", StateVersion, [append.version] if append.version else [], None),
+        ("new_turn", Turn, [append.turn] if append.turn else [], None),
+        ("new_traces", Trace, append.traces, "id"),
+    ):
+        if rows:
+            statement, row_values = _insert_sql(model, rows, skip)
+            parts.append(f"{name} AS ({statement})")
+            values += row_values
+    session = append.agent_session
+    assignments = ", ".join(f'"{column}" = %s' for column in _HEAD_COLUMNS)
+    values += [getattr(session, column) for column in _HEAD_COLUMNS]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f'WITH {", ".join(parts)} UPDATE "{AgentSession._meta.db_table}" SET {assignments} WHERE id = %s',  # noqa: S608
+            [*values, session.pk],
+        )
