@@ -33,6 +33,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "statebase_site.web.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "statebase_site.access.authentication.KeyMiddleware",  # answers /v1; what follows is for browsers
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -135,6 +136,7 @@ LOGOUT_REDIRECT_URL = "access:sign-in"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_CLIENT_IP_CALLABLE = "statebase_site.web.requests.client_address"
 AXES_LOCKOUT_CALLABLE = "statebase_site.access.views.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ADMIN = False

@@ -6,6 +6,7 @@ import json
 
 from django.conf import settings
 from django.db import models
+from django.utils.functional import cached_property
 
 from statebase_site.access.scopes import SCOPES_OF_ROLE
 from statebase_site.base.ids import new_id
@@ -82,7 +83,7 @@ class ApiKey(models.Model):
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
 
-    @property
+    @cached_property
     def scopes(self) -> frozenset[str]:
         return frozenset(json.loads(self.scopes_text))
 
@@ -106,7 +107,9 @@ class IdempotentAnswer(models.Model):
     Written in the same transaction as what it made, so that there is never one without the other.
     """
 
-    owner = models.CharField(max_length=40, help_text="Public id of the key, or `user:` and the user's number.")
+    owner = models.CharField(
+        max_length=40, help_text="Public id of the key, or `user:` and the user's number."
+    )
     key = models.CharField(max_length=255)
     method = models.CharField(max_length=7)
     path = models.TextField()

@@ -1,0 +1,143 @@
+"""The frame of the JSON API: strict reading, lists, and errors, over django-ninja.
+
+Routes raise domain errors and return plain JSON values; everything about HTTP that all of them share is here.
+"""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import Resolver404, resolve
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+from ninja.parser import Parser
+from ninja.renderers import BaseRenderer
+
+from statebase_site.base import json
+from statebase_site.base.errors import DomainError, InvalidInput
+from statebase_site.web.errors import JSON_TYPE, crash_answer, error_answer, route_not_found
+
+
+class StrictParser(Parser):
+    """Bodies as contract section 1 wants them, whatever the content type says."""
+
+    def parse_body(self, request: HttpRequest) -> dict[str, Any]:
+        """The body's fields without those that are null: a null field counts as absent."""
+        return {name: value for name, value in body_object(request.body).items() if value is not None}
+
+
+def body_object(raw: bytes) -> json.JsonObject:
+    """A body as an object: no body is `{}`. Raises InvalidInput for what is not an object of strict JSON."""
+    if not raw or raw.isspace():
+        return {}
+    try:
+        value = json.parse(raw)
+    except json.JsonFault as fault:
+        raise invalid_json(fault) from fault
+    if type(value) is not dict:
+        raise InvalidInput("The request body must be a JSON object, such as {}.")
+    return value
+
+
+def invalid_json(fault: json.JsonFault) -> InvalidInput:
+    """The domain's word for a fault in a JSON text; `param` is the JSON Pointer of the place."""
+    return InvalidInput(fault.message, param=fault.path or None)
+
+
+class StrictRenderer(BaseRenderer):
+    """Answers through `base.json`, so that every number and text goes out as it came in."""
+
+    media_type = JSON_TYPE
+
+    def render(self, request: HttpRequest, data: Any, *, response_status: int) -> str:
+        return json.dumps(data)
+
+
+def list_envelope(
+    data: list[dict[str, Any]], *, has_more: bool, id_field: str = "id", **extras: Any
+) -> dict[str, Any]:
+    """The envelope of every list (contract section 2); `id_field` names what cursors point at."""
+    return {
+        "object": "list",
+        "data": data,
+        "has_more": has_more,
+        "first_id": str(data[0][id_field]) if data else None,
+        "last_id": str(data[-1][id_field]) if data else None,
+        **extras,
+    }
+
+
+def bad_cursor(cursor: str) -> InvalidInput:
+    """For a `starting_after` that names nothing in the list."""
+    return InvalidInput(
+        f"There is nothing with the id {cursor!r} in this list to start after.",
+        param="starting_after",
+        suggestion="Send the last_id of the page before, or leave it out to start at the first page.",
+    )
+
+
+def new_api(*, title: str, version: str, description: str) -> NinjaAPI:
+    """A NinjaAPI with the contract's parser, renderer and errors, and no pages of its own."""
+    api = NinjaAPI(
+        title=title,
+        version=version,
+        description=description,
+        urls_namespace="api",
+        openapi_url=None,
+        docs_url=None,
+        parser=StrictParser(),
+        renderer=StrictRenderer(),
+    )
+    api.add_exception_handler(DomainError, error_answer)
+    api.add_exception_handler(ValidationError, _validation_failed)
+    api.add_exception_handler(HttpError, _http_error)
+    api.add_exception_handler(
+        json.JsonFault, lambda request, fault: error_answer(request, invalid_json(fault))
+    )
+    api.add_exception_handler(Http404, lambda request, _: error_answer(request, route_not_found(request)))
+    api.add_exception_handler(Exception, crash_answer)
+    return api
+
+
+def dispatch(request: HttpRequest) -> HttpResponse:
+    """Answer a request of the API without what only browsers need: cookies, sessions, CSRF, messages."""
+    request.get_host()  # refuses hosts that are not served here
+    try:
+        match = resolve(request.path_info)
+    except Resolver404:
+        return error_answer(request, route_not_found(request))
+    request.resolver_match = match
+    try:
+        return match.func(request, *match.args, **match.kwargs)
+    except Http404:
+        return error_answer(request, route_not_found(request))
+    except Exception as error:
+        return crash_answer(request, error)
+
+
+def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    # ninja wraps whatever a parser raises; what was raised says more.
+    if isinstance(error.__cause__, DomainError):
+        return error_answer(request, error.__cause__)
+    if error.__cause__ is not None:
+        return crash_answer(request, error.__cause__)
+    return error_answer(request, InvalidInput(error.message))
+
+
+def _validation_failed(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    """400, with one entry a fault in `detail` as FastAPI shows them; `param` is the first field at fault."""
+    detail = [_fault(entry) for entry in error.errors]
+    first = detail[0]
+    named = InvalidInput(first["msg"], param=".".join(str(step) for step in first["loc"][1:]) or None)
+    return error_answer(request, named, detail=detail)
+
+
+def _fault(entry: dict[str, Any]) -> dict[str, Any]:
+    place, *steps = entry["loc"]
+    if place == "body":
+        steps = steps[1:]  # the first step is the name of the view's argument
+    field = ".".join(str(step) for step in steps)
+    if entry["type"] == "missing":
+        message = f"{field} is required." if field else "The request body is required."
+    else:
+        message = f"{field}: {entry['msg'].removeprefix('Value error, ')}"
+    return {"loc": [place, *steps], "msg": message, "type": entry["type"]}

@@ -1,0 +1,159 @@
+"""The one JSON envelope of errors (contract section 3), and the status of each kind of domain error."""
+
+import logging
+from typing import Any
+
+from django.core.signals import got_request_exception
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+
+from statebase_site.base import json
+from statebase_site.base.errors import (
+    Conflict,
+    DomainError,
+    Frozen,
+    InvalidInput,
+    NotFound,
+    PermissionRefused,
+    TooLarge,
+)
+
+log = logging.getLogger("statebase.requests")
+
+JSON_TYPE = "application/json"
+
+
+class NotAuthenticated(DomainError):
+    """No key, or none that counts."""
+
+    code = "authentication_failed"
+
+
+class RouteNotFound(NotFound):
+    """Nothing lives at this address."""
+
+
+class MethodNotAllowed(DomainError):
+    """The address exists, but not for this method."""
+
+    code = "method_not_allowed"
+
+
+class Unavailable(DomainError):
+    """The database does not answer at the moment."""
+
+    code = "service_unavailable"
+
+
+_STATUS_AND_TYPE: tuple[tuple[type[DomainError], int, str], ...] = (
+    (InvalidInput, 400, "invalid_request_error"),
+    (NotAuthenticated, 401, "authentication_error"),
+    (PermissionRefused, 403, "permission_error"),
+    (NotFound, 404, "invalid_request_error"),
+    (MethodNotAllowed, 405, "invalid_request_error"),
+    (Conflict, 409, "conflict_error"),
+    (TooLarge, 413, "invalid_request_error"),
+    (Frozen, 423, "frozen_error"),
+    (Unavailable, 503, "api_error"),
+    (DomainError, 500, "api_error"),
+)
+
+
+def status_of(error: DomainError) -> int:
+    """The HTTP status of a domain error: the same for the API and for pages."""
+    return _kind_of(error)[0]
+
+
+def _kind_of(error: DomainError) -> tuple[int, str]:
+    return next((status, type_) for kind, status, type_ in _STATUS_AND_TYPE if isinstance(error, kind))
+
+
+def json_answer(data: Any, status: int = 200) -> HttpResponse:
+    """`data` (plain JSON values) as a response."""
+    return HttpResponse(json.dumps(data), status=status, content_type=JSON_TYPE)
+
+
+def error_answer(
+    request: HttpRequest, error: DomainError, *, detail: list[dict[str, Any]] | None = None
+) -> HttpResponse:
+    """The envelope of `error`; `detail` lists the faults of a validation, else it repeats the message."""
+    status, type_ = _kind_of(error)
+    envelope = {
+        "error": {
+            "code": error.code,
+            "message": error.message,
+            "type": type_,
+            "param": error.param,
+            "request_id": getattr(request, "request_id", None),
+            "suggestion": error.suggestion,
+            "docs": None,
+            **error.extras,
+        },
+        "detail": error.message if detail is None else detail,
+    }
+    answer = json_answer(envelope, status)
+    answer._has_been_logged = True  # a client's mistake is the client's news, not a line in the server's log
+    if status == 401:
+        answer["WWW-Authenticate"] = "Bearer"
+    if status == 503:
+        answer["Retry-After"] = "1"
+    return answer
+
+
+def crash_answer(request: HttpRequest, error: Exception) -> HttpResponse:
+    """The answer to an exception that nobody expected: logged here with its trace, which never goes out."""
+    if isinstance(error, (OperationalError, InterfaceError)):
+        log.error("%s %s: the database does not answer: %s", request.method, request.path, error)
+        return error_answer(
+            request,
+            Unavailable("The database does not answer at the moment.", suggestion="Try again in a second."),
+        )
+    log.error(
+        "%s %s failed (%s)",
+        request.method,
+        request.path,
+        getattr(request, "request_id", None),
+        exc_info=error,
+    )
+    got_request_exception.send(sender=None, request=request)
+    return error_answer(request, internal_error())
+
+
+def internal_error() -> DomainError:
+    return DomainError(
+        "Something went wrong on the server.",
+        suggestion="Try again; if it happens again, tell the operator the request_id.",
+    )
+
+
+def route_not_found(request: HttpRequest) -> RouteNotFound:
+    return RouteNotFound(
+        f"There is nothing at {request.path}.", suggestion="The routes are listed at /openapi.json."
+    )
+
+
+def method_not_allowed(request: HttpRequest, allow: str) -> MethodNotAllowed:
+    return MethodNotAllowed(f"{request.path} does not know {request.method}, only {allow}.")
+
+
+_PLAIN_ERRORS = {
+    400: lambda: InvalidInput("The request cannot be read, or names a host that is not served here."),
+    403: lambda: PermissionRefused("This is not allowed."),
+    413: lambda: TooLarge("The request is too large."),
+}
+
+
+def to_json(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """The envelope in place of an error page that Django or a library made for an address of the API."""
+    status = response.status_code
+    if status == 404:
+        error: DomainError = route_not_found(request)
+    elif status == 405:
+        error = method_not_allowed(request, response.get("Allow", ""))
+    else:
+        error = _PLAIN_ERRORS.get(status, internal_error)()
+    answer = error_answer(request, error)
+    for name in ("Allow", "Retry-After"):
+        if name in response:
+            answer[name] = response[name]
+    return answer

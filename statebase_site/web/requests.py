@@ -1,0 +1,81 @@
+"""What a request is, read with care: who sent it, whether the API or a page is meant, and its body."""
+
+import ipaddress
+
+from django.conf import settings
+from django.core.handlers.wsgi import LimitedStream
+from django.http import HttpRequest, UnreadablePostError
+
+from statebase_site.base.errors import InvalidInput, TooLarge
+
+_API_ROOT = "/v1"
+_API_BESIDE_ROOT = ("/health", "/openapi.json")
+
+
+def is_api(path: str) -> bool:
+    """Whether `path` is a resource of the API, for which a key is needed."""
+    return path.startswith(_API_ROOT) and (len(path) == 3 or path[3] == "/")
+
+
+def speaks_json(path: str) -> bool:
+    """Whether errors at `path` are JSON: the API, and what stands beside it for machines."""
+    return is_api(path) or path.startswith(_API_BESIDE_ROOT)
+
+
+def client_address(request: HttpRequest) -> str | None:
+    """The client's IP address, or None where it is not known.
+
+    Behind `TRUSTED_PROXIES` proxies the entry of X-Forwarded-For that the first of them wrote counts;
+    what stands left of it may be made up by the client.
+    """
+    address = request.META.get("REMOTE_ADDR") or None
+    hops = settings.TRUSTED_PROXIES
+    if not hops:
+        return address
+    forwarded = [entry.strip() for entry in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
+    if len(forwarded) < hops:
+        return address
+    try:
+        return str(ipaddress.ip_address(forwarded[-hops].strip("[]")))
+    except ValueError:
+        return address
+
+
+def is_loopback(request: HttpRequest) -> bool:
+    """Whether the client runs on this machine."""
+    try:
+        return ipaddress.ip_address(client_address(request) or "").is_loopback
+    except ValueError:
+        return False
+
+
+def prefers_html(request: HttpRequest) -> bool:
+    """Whether the client would rather read a page than JSON (browsers do, `*/*` does not)."""
+    return request.get_preferred_type(["application/json", "text/html"]) == "text/html"
+
+
+def read_body(request: HttpRequest) -> bytes:
+    """The raw body, also of a chunked request, which Django alone takes for empty.
+
+    Raises TooLarge before more than `MAX_BODY_BYTES` were read, InvalidInput where the client broke off.
+    """
+    limit = settings.MAX_BODY_BYTES
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if length.isdecimal() and int(length) > limit:
+        raise _too_large(limit)
+    if not length and request.META.get("wsgi.input_terminated") and not hasattr(request, "_body"):
+        request._stream = LimitedStream(request.META["wsgi.input"], limit + 1)
+    try:
+        body = request.body
+    except UnreadablePostError as broken:
+        raise InvalidInput("The request broke off before its body was complete.") from broken
+    if len(body) > limit:
+        raise _too_large(limit)
+    return body
+
+
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(
+        f"The request body is over the limit of {limit:,} bytes.",
+        suggestion="Send less in one request, and keep large data outside the state.",
+    )
