@@ -1,4 +1,4 @@
-"""The keys of a state that bind: `frozen`, and `incident` as the label beside it (contract section 8). Pure."""
+"""The keys of a state that bind: `frozen`, and `incident` as its label (contract section 8). Pure."""
 
 from statebase_site.base.json import JsonObject
 

@@ -50,7 +50,7 @@ class VersionNotFound(NotFound):
         super().__init__(
             f"Session {session_id} has no version {requested}: its versions are 0 to {current}.",
             param="version",
-            suggestion=f"Name a version from 0 to {current}, or -1 to -{current} counted back from the current one."
+            suggestion=f"Name a version from 0 to {current}, or -1 to -{current} counted from the current one."
             if current
             else "Its only version is 0.",
         )
@@ -125,8 +125,8 @@ class SessionFrozen(RefusedWhileFrozen, Frozen):
     ) -> None:
         notice = " ".join(notices)
         super().__init__(
-            f"Session {session_id} is frozen since version {frozen_version}: nothing may change it until it is "
-            f"resumed.{' ' + notice if notice else ''}",
+            f"Session {session_id} is frozen since version {frozen_version}: nothing may change it until "
+            f"it is resumed.{' ' + notice if notice else ''}",
             suggestion="Stop, and wait for a person to resume the session.",
             session_id=session_id,
             frozen_at=isoformat(frozen_at),

@@ -26,7 +26,7 @@ from sessions_app.models.trace import new_trace_id
 from statebase_site.access.actor import Actor
 from statebase_site.base import clock, json
 
-# SQLite lets one writer in at a time, and its busy handler starves the others: inside one process they queue here.
+# SQLite lets one writer in at a time, and its busy handler starves the others: in one process they queue.
 _sqlite_writers = threading.RLock()
 
 # Columns of a session that a write may change; always written together, so that it is one prepared statement.

@@ -141,7 +141,7 @@ class AgentSession(models.Model):
         )
 
     def settle_life(self, moment: datetime) -> None:
-        """Stop the session's life while it is frozen or held; afterwards it goes on by as much (contract 8.3)."""
+        """Stop the session's life while it is frozen or held; later it goes on by as much (contract 8.3)."""
         if self.is_frozen or self.open_holds:
             self.life_stopped_at = self.life_stopped_at or moment
         elif self.life_stopped_at:

@@ -18,9 +18,9 @@ def new_trace_id() -> str:
 
 
 class Trace(AppendOnlyModel):
-    """One append-only row. It stores ids, numbers and hashes; content is filled in when it is read (contract 10).
+    """One append-only row of ids, numbers and hashes; content is filled in when it is read (contract 10).
 
-    The server's rows of a session form a hash chain (`position`, `hash`); a client's row carries its own hash.
+    The server's rows of a session form a hash chain (`position`, `hash`); a client's row has its own hash.
     """
 
     public_id = models.CharField(max_length=40, unique=True, default=new_trace_id)

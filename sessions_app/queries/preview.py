@@ -1,4 +1,4 @@
-"""The rehearsal of a rollback: what comes back, what is undone, and what it can't undo (contract section 15)."""
+"""The rehearsal of a rollback: what comes back, what is undone, what it can't undo (contract 15)."""
 
 from __future__ import annotations
 

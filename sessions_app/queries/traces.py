@@ -65,7 +65,7 @@ def trace_for(by: Actor, trace_id: str) -> Trace:
 def trace_details(traces: Iterable[Trace]) -> dict[int, json.JsonObject]:
     """Full details of traces (contract section 10), by the trace's key.
 
-    What they show of states, turns and attempts comes from the rows they name, and is null once those are gone.
+    What they show of states, turns and attempts comes from the rows they name: null once those are gone.
     """
     by_session: dict[int | None, list[Trace]] = {}
     for trace in traces:
