@@ -50,7 +50,7 @@ class VersionNotFound(NotFound):
         super().__init__(
             f"Session {session_id} has no version {requested}: its versions are 0 to {current}.",
             param="version",
-            suggestion=f"Name a version from 0 to {current}, or -1 to -{current} counted from the current one."
+            suggestion=f"Name a version from 0 to {current}, or -1 to -{current} counted back."
             if current
             else "Its only version is 0.",
         )

@@ -14,7 +14,7 @@ from statebase_site.base.append_only import AppendOnlyModel
 
 
 class StateVersion(AppendOnlyModel):
-    """An immutable, numbered version. Lists are shown from its columns; `body` is for readers of the state."""
+    """An immutable, numbered version. Lists need its columns only; `body` is for readers of the state."""
 
     # Session first: the one index serves every reading, and the table can be partitioned by session.
     pk = models.CompositePrimaryKey("agent_session_id", "number")
