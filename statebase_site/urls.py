@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from statebase_site import views
 from statebase_site.api import api
+from statebase_site.web.preferences import preferences
 
 urlpatterns = [
     path("", views.root, name="overview"),
@@ -11,6 +12,7 @@ urlpatterns = [
     path("health/live", views.health_live, name="health-live"),
     path("health/ready", views.health_ready, name="health-ready"),
     path("openapi.json", views.openapi, name="openapi"),
+    path("preferences/", preferences, name="preferences"),
     path("v1/", api.urls),
     path("", include("statebase_site.access.urls")),
 ]

@@ -1,5 +1,6 @@
 """Where the header's form for times and theme goes when no script takes it."""
 
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
@@ -10,6 +11,7 @@ from statebase_site.web.times import MODE_COOKIE, MODES
 A_YEAR = 365 * 24 * 3600  # seconds
 
 
+@login_not_required
 @require_POST
 def preferences(request: HttpRequest) -> HttpResponse:
     """Remember in this browser how it shows times and colours, then go back to the page it came from."""

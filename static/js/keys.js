@@ -29,10 +29,16 @@ export function register(key, label, handler, { scope = EVERYWHERE, when = null 
 
 const usable = (element) => !element.closest('[hidden], [inert], :disabled, [aria-disabled="true"]') && element.getClientRects().length > 0;
 
+function words(element) {
+  const copy = element.cloneNode(true);
+  for (const hint of copy.querySelectorAll("kbd")) hint.remove();
+  return copy.textContent.trim().replace(/\s+/g, " ");
+}
+
 function markedRows() {
   return [...document.querySelectorAll("[data-key]")].filter(usable).map((element) => ({
     key: element.dataset.key,
-    label: element.dataset.keyLabel || element.textContent.trim().replace(/\s+/g, " "),
+    label: element.dataset.keyLabel || words(element),
     scope: element.dataset.keyScope || EVERYWHERE,
     handler: () => {
       if (element.matches("input, textarea, select")) { element.focus(); element.select?.(); } else element.click();
