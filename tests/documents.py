@@ -51,3 +51,41 @@ def reordered(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [reordered(item) for item in value]
     return value
+
+
+@st.composite
+def variants(draw: st.DrawFn, document: JsonValue) -> JsonValue:
+    """A document made from another by a few edits, or one that has nothing to do with it."""
+    if isinstance(document, dict):
+        edited: dict[str, JsonValue] = {}
+        for key, value in document.items():
+            match draw(st.integers(0, 7)):
+                case 0:
+                    pass
+                case 1:
+                    edited[key] = draw(documents(5))
+                case 2 | 3:
+                    edited[key] = draw(variants(value))
+                case _:
+                    edited[key] = value
+        if draw(st.integers(0, 3)) == 0:
+            edited |= draw(st.dictionaries(_texts, documents(5), max_size=2))
+        return edited
+    if isinstance(document, list):
+        items: list[JsonValue] = []
+        for value in document:
+            match draw(st.integers(0, 9)):
+                case 0:
+                    pass
+                case 1:
+                    items += [draw(documents(5)), value]
+                case 2:
+                    items.append(draw(variants(value)))
+                case 3:
+                    items.insert(draw(st.integers(0, len(items))), value)
+                case 4:
+                    items += [value, value]
+                case _:
+                    items.append(value)
+        return items
+    return draw(st.one_of(scalars, documents(4), st.just(document)))
