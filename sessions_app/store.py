@@ -1,7 +1,7 @@
 """The write path: append versions, turns and traces to a session whose row is locked.
 
 Two implementations behind the same functions: Django's ORM, used on SQLite, and SQL, used on PostgreSQL,
-where it takes three round trips (lock; read; one statement that writes everything). The tests run both on
+where it takes three round trips (lock; read; write everything at once). The tests run both on
 PostgreSQL and compare the rows.
 """
 
@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection, models, transaction
 
 from sessions_app import chain, codec, control_keys
 from sessions_app.diff import changes
@@ -306,34 +307,27 @@ def _write_orm(append: Append) -> None:
     append.agent_session.save(update_fields=_HEAD_COLUMNS)
 
 
-def _insert_sql(
-    model: type[StateVersion | Turn | Trace], rows: Sequence, skip: str | None = None
-) -> tuple[str, list]:
-    fields = [each for each in model._meta.concrete_fields if each.attname != skip]
+def _insert(cursor: Any, rows: Sequence[models.Model]) -> None:
+    """Insert rows of one model; a column that is the database's to fill is left out."""
+    model = type(rows[0])
+    fields = [each for each in model._meta.concrete_fields if not isinstance(each, models.AutoField)]
     columns = ", ".join(f'"{each.column}"' for each in fields)
     places = ", ".join(["(" + ", ".join(["%s"] * len(fields)) + ")"] * len(rows))
-    values = [getattr(row, each.attname) for row in rows for each in fields]
-    return f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES {places}', values  # noqa: S608
+    cursor.execute(
+        f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES {places}',  # noqa: S608
+        [getattr(row, each.attname) for row in rows for each in fields],
+    )
 
 
 def _write_sql(append: Append) -> None:
-    """The same in one statement: one round trip, planned once."""
-    parts: list[str] = []
-    values: list = []
-    for name, model, rows, skip in (
-        ("new_version", StateVersion, [append.version] if append.version else [], None),
-        ("new_turn", Turn, [append.turn] if append.turn else [], None),
-        ("new_traces", Trace, append.traces, "id"),
-    ):
-        if rows:
-            statement, row_values = _insert_sql(model, rows, skip)
-            parts.append(f"{name} AS ({statement})")
-            values += row_values
+    """The same in one round trip: the statements go out together, each planned once."""
     session = append.agent_session
     assignments = ", ".join(f'"{column}" = %s' for column in _HEAD_COLUMNS)
-    values += [getattr(session, column) for column in _HEAD_COLUMNS]
-    with connection.cursor() as cursor:
+    with connection.wrap_database_errors, connection.connection.pipeline(), connection.cursor() as cursor:
+        for rows in ([append.version], [append.turn], append.traces):
+            if rows and rows[0] is not None:
+                _insert(cursor, rows)
         cursor.execute(
-            f'WITH {", ".join(parts)} UPDATE "{AgentSession._meta.db_table}" SET {assignments} WHERE id = %s',  # noqa: S608
-            [*values, session.pk],
+            f'UPDATE "{AgentSession._meta.db_table}" SET {assignments} WHERE id = %s',  # noqa: S608
+            [*(getattr(session, column) for column in _HEAD_COLUMNS), session.pk],
         )
