@@ -40,9 +40,11 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "statebase_site.access.middleware.SignInMiddleware",  # every page but those marked otherwise
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
+    "statebase_site.web.pages.PageErrorMiddleware",
 ]
 
 ROOT_URLCONF = "statebase_site.urls"

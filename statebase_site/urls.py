@@ -1,10 +1,16 @@
 """Every address of the site; the only file that knows all apps."""
 
+from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 
 from statebase_site import views
+from statebase_site.access import urls as access
 from statebase_site.api import api
 from statebase_site.web.preferences import preferences
+
+_access = [
+    *access.urlpatterns,
+]
 
 urlpatterns = [
     path("", views.root, name="overview"),
@@ -12,9 +18,9 @@ urlpatterns = [
     path("health/live", views.health_live, name="health-live"),
     path("health/ready", views.health_ready, name="health-ready"),
     path("openapi.json", views.openapi, name="openapi"),
-    path("preferences/", preferences, name="preferences"),
     path("v1/", api.urls),
-    path("", include("statebase_site.access.urls")),
+    path("preferences/", login_not_required(preferences), name="preferences"),
+    path("", include((_access, access.app_name))),
 ]
 
 handler400 = "statebase_site.views.bad_request"

@@ -1,0 +1,173 @@
+"""Every write of access: projects, members, keys, sign-in links.
+
+Keys belong in the audit trail: they are called through `sessions_app.actions`, which writes the traces.
+"""
+
+import secrets
+import string
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from statebase_site.access import authentication
+from statebase_site.access import scopes as _scopes
+from statebase_site.access.actor import Actor
+from statebase_site.access.errors import AlreadyExists, KeyNotFound, KeyRevokedAlready, SignInLinkSpent
+from statebase_site.access.models import ApiKey, Membership, Project, Role, SignInToken
+from statebase_site.base import clock, json
+from statebase_site.base.errors import InvalidInput, PermissionRefused
+from statebase_site.base.ids import new_id
+
+NAME_MOST = 80
+"""Characters of the name of a project or key."""
+SIGN_IN_LINK_LIFETIME = timedelta(minutes=10)
+
+_KEY_CHARACTERS = string.ascii_letters + string.digits
+_KEY_LENGTH = 24
+_PREFIX_LENGTH = 8
+
+
+def create_project(*, name: str, is_demo: bool = False) -> Project:
+    """Make a project; its slug comes from its name. Raises AlreadyExists where the name is taken."""
+    name = _checked_name(name)
+    slug = slugify(name)[:NAME_MOST] or new_id("project").replace("_", "-")
+    try:
+        with transaction.atomic():
+            return Project.objects.create(name=name, slug=slug, is_demo=is_demo, created_at=clock.now())
+    except IntegrityError as taken:
+        raise AlreadyExists(
+            f"There is a project {slug!r} already; choose another name.", param="name"
+        ) from taken
+
+
+def create_user(*, username: str, password: str) -> User:
+    """Make a person who can sign in. Raises AlreadyExists, and InvalidInput with the reasons."""
+    user = get_user_model()(username=username)
+    try:
+        user.clean_fields(exclude=["password"])
+        validate_password(password, user)
+    except ValidationError as faults:
+        raise InvalidInput(" ".join(faults.messages)) from faults
+    user.set_password(password)
+    try:
+        with transaction.atomic():
+            user.save()
+    except IntegrityError as taken:
+        raise AlreadyExists(f"There is a user {username!r} already.", param="username") from taken
+    return user
+
+
+def create_member(*, project: Project, username: str, password: str, role: str) -> Membership:
+    """Make a person and give them a role, or neither. Raises as `create_user` and `set_role` do."""
+    with transaction.atomic():
+        return set_role(project=project, user=create_user(username=username, password=password), role=role)
+
+
+def set_role(*, project: Project, user: User, role: str) -> Membership:
+    """Make `user` a member of `project`, or change the role of a member."""
+    if role not in Role.values:
+        raise InvalidInput(f"There is no role {role!r}; roles are {', '.join(Role.values)}.", param="role")
+    return Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})[0]
+
+
+def create_key(
+    *,
+    name: str,
+    scopes: Iterable[str] = (_scopes.FULL,),
+    rate_limit: int = 0,
+    expires_at: datetime | None = None,
+    by: Actor,
+) -> tuple[ApiKey, str]:
+    """Make a key of the actor's project; returns it with the clear key, which is stored nowhere.
+
+    `rate_limit` is in requests a minute, 0 = none. Raises InvalidInput for a bad name, an unknown scope or an
+    expiry that has passed, PermissionRefused for a scope that the actor lacks (contract 6.8).
+    """
+    by.require(_scopes.KEYS_MANAGE, to="make API keys")
+    name = _checked_name(name)
+    granted = _checked_scopes(scopes, by)
+    now = clock.now()
+    if expires_at is not None and expires_at <= now:
+        raise InvalidInput("The key would have expired already.", param="expires_at")
+    clear_key = "sb_" + "".join(secrets.choice(_KEY_CHARACTERS) for _ in range(_KEY_LENGTH))
+    key = ApiKey.objects.create(
+        project=by.project,
+        name=name,
+        prefix=clear_key[:_PREFIX_LENGTH],
+        key_hash=authentication.hash_of(clear_key),
+        scopes_text=json.dumps(granted),
+        rate_limit=rate_limit,
+        created_at=now,
+        created_by=by.label,
+        expires_at=expires_at,
+    )
+    return key, clear_key
+
+
+def revoke_key(*, key: ApiKey, by: Actor) -> ApiKey:
+    """End a key for good. Raises KeyNotFound for another project's, KeyRevokedAlready the second time."""
+    by.require(_scopes.KEYS_MANAGE, to="revoke API keys")
+    if key.project_id != by.project.pk:
+        raise KeyNotFound(key.public_id)
+    now = clock.now()
+    if not ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now):
+        raise KeyRevokedAlready(key.name)
+    authentication.forget(key.key_hash)
+    key.revoked_at = now
+    return key
+
+
+def create_sign_in_token(user: User, *, lifetime: timedelta = SIGN_IN_LINK_LIFETIME) -> str:
+    """The clear token of a link that signs `user` in once, within `lifetime`."""
+    token = secrets.token_urlsafe(32)
+    now = clock.now()
+    SignInToken.objects.filter(expires_at__lte=now).delete()
+    SignInToken.objects.create(
+        user=user, token_hash=authentication.hash_of(token), created_at=now, expires_at=now + lifetime
+    )
+    return token
+
+
+def use_sign_in_token(token: str) -> User:
+    """The person whom the link signs in; of two who use it at once, one. Raises SignInLinkSpent."""
+    now = clock.now()
+    unused = SignInToken.objects.filter(
+        token_hash=authentication.hash_of(token), used_at=None, expires_at__gt=now, user__is_active=True
+    )
+    if not unused.update(used_at=now):
+        raise SignInLinkSpent
+    return SignInToken.objects.select_related("user").get(token_hash=authentication.hash_of(token)).user
+
+
+def _checked_name(name: str) -> str:
+    name = name.strip()
+    if not 1 <= len(name) <= NAME_MOST or "\x00" in name:
+        raise InvalidInput(f"A name has 1 to {NAME_MOST} characters.", param="name")
+    return name
+
+
+def _checked_scopes(asked: Iterable[str], by: Actor) -> list[str]:
+    """The scopes in their usual order, once each; `*` covers all others."""
+    wanted = set(asked)
+    if not wanted:
+        raise InvalidInput("A key needs at least one scope.", param="scopes")
+    if unknown := sorted(wanted - set(_scopes.EVERY_SCOPE)):
+        raise InvalidInput(
+            f"There is no scope {unknown[0]!r}.",
+            param="scopes",
+            suggestion=f"Scopes are {', '.join(_scopes.EVERY_SCOPE)}.",
+        )
+    if _scopes.FULL in wanted:
+        wanted = {_scopes.FULL}
+    for scope in sorted(wanted):
+        if not by.may(scope):
+            raise PermissionRefused(
+                f"You can't give a key the scope {scope}, which you lack yourself.", required_scope=scope
+            )
+    return [scope for scope in _scopes.EVERY_SCOPE if scope in wanted]

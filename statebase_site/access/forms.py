@@ -1,0 +1,47 @@
+"""The form for a new API key."""
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+
+from statebase_site.access import scopes
+from statebase_site.access.actions import NAME_MOST
+from statebase_site.base import clock
+
+_SCOPE_CHOICES = (
+    (scopes.SESSIONS_READ, "read sessions, states, versions and turns"),
+    (scopes.SESSIONS_WRITE, "create, update, roll back, fork, add turns, freeze"),
+    (scopes.SESSIONS_DELETE, "delete sessions"),
+    (scopes.MEMORY_READ, "search and read memories"),
+    (scopes.MEMORY_WRITE, "add, change and delete memories"),
+    (scopes.TRACES_READ, "read traces"),
+    (scopes.KEYS_MANAGE, "make and revoke keys"),
+    (scopes.INCIDENT_MANAGE, "resume, and roll back while frozen"),
+    (scopes.FULL, "everything: for a responder, never for an agent"),
+)
+_FOR_AN_AGENT = [scopes.SESSIONS_READ, scopes.SESSIONS_WRITE, scopes.MEMORY_READ, scopes.MEMORY_WRITE]
+_LIFETIMES = {"": "never", "7": "in 7 days", "30": "in 30 days", "90": "in 90 days", "365": "in a year"}
+
+
+class KeyForm(forms.Form):
+    """Name, scopes and expiry; `cleaned_data` is what `create_key` takes."""
+
+    name = forms.CharField(
+        max_length=NAME_MOST, help_text="Where the key will be used, such as: travel-agent in production."
+    )
+    scopes = forms.MultipleChoiceField(
+        label="It may",
+        choices=[(scope, f"{scope}: {words}") for scope, words in _SCOPE_CHOICES],
+        initial=_FOR_AN_AGENT,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="What is ticked at first suits an agent: it can freeze itself, but not resume or delete.",
+        error_messages={"required": "Tick at least one."},
+    )
+    expires = forms.ChoiceField(label="It expires", choices=_LIFETIMES.items(), required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        days = cleaned.pop("expires", "")
+        cleaned["expires_at"] = clock.now() + timedelta(days=int(days)) if days else None
+        return cleaned

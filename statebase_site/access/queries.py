@@ -1,0 +1,34 @@
+"""Reads of access: whose project this is, and its keys."""
+
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from statebase_site.access.actor import Actor
+from statebase_site.access.errors import KeyNotFound
+from statebase_site.access.models import ApiKey, Membership, Project
+
+
+def memberships_of(user_pk: int) -> list[Membership]:
+    """A person's memberships with their projects, by the projects' names."""
+    return list(
+        Membership.objects.select_related("project", "user").filter(user_id=user_pk).order_by("project__name")
+    )
+
+
+def keys_in_force(project: Project, now: datetime) -> QuerySet[ApiKey]:
+    """Keys that open the door at `now`, newest first."""
+    return ApiKey.objects.filter(project=project, revoked_at=None).exclude(expires_at__lte=now)
+
+
+def keys_ended(project: Project, now: datetime) -> QuerySet[ApiKey]:
+    """Revoked and expired keys, newest first."""
+    return ApiKey.objects.filter(Q(revoked_at__isnull=False) | Q(expires_at__lte=now), project=project)
+
+
+def key_for(by: Actor, key_id: str) -> ApiKey:
+    """The key of the actor's project. Raises KeyNotFound."""
+    key = ApiKey.objects.filter(project=by.project, public_id=key_id).first()
+    if key is None:
+        raise KeyNotFound(key_id)
+    return key

@@ -1,0 +1,66 @@
+"""Tables of API keys."""
+
+from typing import Any
+
+import django_tables2 as tables
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from statebase_site.access.models import ApiKey
+from statebase_site.web.templatetags.ui import visible
+
+_NUMBER = {"th": {"class": "num"}, "td": {"class": "num"}}
+_MOMENT = "{% moment value %}"
+
+
+class _KeyColumns(tables.Table):
+    row_header = "name"
+
+    name = tables.Column(verbose_name="Key")
+    scopes = tables.Column(accessor="scopes", verbose_name="May")
+    created_at = tables.TemplateColumn(_MOMENT, verbose_name="Made")
+    total_requests = tables.TemplateColumn("{{ value|thousands }}", verbose_name="Requests", attrs=_NUMBER)
+    last_used_at = tables.TemplateColumn(_MOMENT, verbose_name="Last used")
+
+    class Meta:
+        orderable = False
+        empty_text = None
+
+    def render_name(self, record: ApiKey) -> SafeString:
+        return format_html(
+            '{} <span class="mono faint nowrap">{}…</span>', visible(record.name), record.prefix
+        )
+
+    def render_scopes(self, value: frozenset[str]) -> SafeString:
+        chips = format_html_join(" ", '<span class="chip">{}</span>', ((scope,) for scope in sorted(value)))
+        return format_html('<span class="chips">{}</span>', chips)
+
+
+class KeyTable(_KeyColumns):
+    """Keys that work."""
+
+    caption = "Keys in force, newest first"
+
+    expires_at = tables.TemplateColumn(
+        "{% if value %}{% moment value %}{% else %}never{% endif %}", verbose_name="Expires"
+    )
+    revoke = tables.TemplateColumn(
+        template_name="access/_revoke_cell.html", verbose_name="Action", accessor="public_id"
+    )
+
+    def __init__(self, *args: Any, may_manage: bool, **kwargs: Any) -> None:
+        self.may_manage = may_manage
+        super().__init__(*args, **kwargs)
+
+
+class EndedKeyTable(_KeyColumns):
+    """Keys that answer 401."""
+
+    caption = "Revoked and expired keys, newest first"
+
+    ended = tables.TemplateColumn(
+        "{% if record.revoked_at %}revoked {% moment record.revoked_at %}"
+        "{% else %}expired {% moment record.expires_at %}{% endif %}",
+        verbose_name="Ended",
+        accessor="public_id",
+    )
