@@ -15,6 +15,14 @@ from statebase_site.bootstrap import ROOT, apt_install
 from statebase_site.testing.postgres import find_binaries, temporary_postgres
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_python = sys.executable
+CHECKS = {
+    "linter": [_python, "-m", "ruff", "check"],
+    "formatter": [_python, "-m", "ruff", "format", "--check"],
+    "type check": [_python, "-m", "mypy"],
+    "import contracts": [str(Path(_python).parent / "lint-imports")],
+    "migrations": [_python, "manage.py", "makemigrations", "--check", "--dry-run"],
+}
 _NO_TESTS_COLLECTED = 5
 # A developer who asks for one of these wants the tests in this process, in order.
 _SERIAL_ARGUMENTS = ("-n", "--numprocesses", "-p", "--pdb", "--trace", "-s", "--collect-only")
@@ -24,8 +32,8 @@ def main(arguments: list[str]) -> int:
     """Run it all, with `arguments` for pytest; the exit status is 0 when all passed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix="statebase-test-") as home:
-        environment = _environment(Path(home))
-        failed = [name for name, command in _checks().items() if not _passes(name, command, environment)]
+        environment = test_environment(Path(home))
+        failed = [name for name, command in CHECKS.items() if not _passes(name, command, environment)]
         failed += _failed_suites(arguments, environment)
     if failed:
         print(f"Failed: {', '.join(failed)}.", flush=True)
@@ -37,7 +45,7 @@ def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
 
 
-def _environment(home: Path) -> dict[str, str]:
+def test_environment(home: Path) -> dict[str, str]:
     """The caller's variables without those that would make the tests depend on this installation."""
     kept = {
         name: value
@@ -46,17 +54,6 @@ def _environment(home: Path) -> dict[str, str]:
         and (not name.startswith("STATEBASE_") or name == "STATEBASE_SAMPLE_RUNS")
     }
     return kept | {"STATEBASE_HOME": str(home)}
-
-
-def _checks() -> dict[str, list[str]]:
-    python = sys.executable
-    return {
-        "linter": [python, "-m", "ruff", "check"],
-        "formatter": [python, "-m", "ruff", "format", "--check"],
-        "type check": [python, "-m", "mypy"],
-        "import contracts": [str(Path(python).parent / "lint-imports")],
-        "migrations": [python, "manage.py", "makemigrations", "--check", "--dry-run"],
-    }
 
 
 def _passes(name: str, command: list[str], environment: dict[str, str]) -> bool:
