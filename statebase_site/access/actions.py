@@ -46,12 +46,16 @@ def create_project(*, name: str, is_demo: bool = False) -> Project:
         ) from taken
 
 
-def create_user(*, username: str, password: str) -> User:
-    """Make a person who can sign in. Raises AlreadyExists, and InvalidInput with the reasons."""
+def create_user(*, username: str, password: str | None) -> User:
+    """Make a person who can sign in; without a password, by link only.
+
+    Raises AlreadyExists, and InvalidInput with the reasons.
+    """
     user = get_user_model()(username=username)
     try:
         user.clean_fields(exclude=["password"])
-        validate_password(password, user)
+        if password is not None:
+            validate_password(password, user)
     except ValidationError as faults:
         raise InvalidInput(" ".join(faults.messages)) from faults
     user.set_password(password)

@@ -1,0 +1,19 @@
+"""`manage.py worker`: background work, beside `serve`."""
+
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from statebase_site import worker
+
+
+class Command(BaseCommand):
+    help = "Do the background work (expiry, purge of what was deleted) until stopped by Ctrl-C or SIGTERM."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        stop = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
+        worker.run(stop)
