@@ -1,21 +1,36 @@
 """Every reading of this app. Nothing here writes; what is not the actor's does not exist."""
 
+from sessions_app.queries.paging import Page, keyset_page, numbered_page
 from sessions_app.queries.preview import Effect, RollbackPreview, effect_of, rollback_preview
 from sessions_app.queries.sessions import (
-    newest_first,
+    find_sessions,
+    matching_text,
     session_for,
     session_of_project,
     sessions_for,
+    with_changed_path,
     with_metadata,
+    with_status,
 )
 from sessions_app.queries.timeline import LiveRange, Refusals, is_live, live_ranges, refusals
-from sessions_app.queries.traces import trace_details, trace_for, traces_for
-from sessions_app.queries.turns import states_of_turn, turn_for, turns_of
+from sessions_app.queries.traces import (
+    reasonings,
+    trace_details,
+    trace_for,
+    trace_of_projects,
+    traces_for,
+    with_reasoning,
+)
+from sessions_app.queries.turns import states_of_turn, turn_for, turns_of, turns_that_made_versions
 from sessions_app.queries.verify import FirstBad, Verification, verify_session
 from sessions_app.queries.versions import (
     absolute_version,
+    current_texts,
     document_at,
     documents_at,
+    fitting,
+    text_at,
+    texts_at,
     version_row,
     versions_of,
 )
@@ -24,29 +39,44 @@ __all__ = [
     "Effect",
     "FirstBad",
     "LiveRange",
+    "Page",
     "Refusals",
     "RollbackPreview",
     "Verification",
     "absolute_version",
+    "current_texts",
     "document_at",
     "documents_at",
     "effect_of",
+    "find_sessions",
+    "fitting",
     "is_live",
+    "keyset_page",
     "live_ranges",
-    "newest_first",
+    "matching_text",
+    "numbered_page",
+    "reasonings",
     "refusals",
     "rollback_preview",
     "session_for",
     "session_of_project",
     "sessions_for",
     "states_of_turn",
+    "text_at",
+    "texts_at",
     "trace_details",
     "trace_for",
+    "trace_of_projects",
     "traces_for",
     "turn_for",
     "turns_of",
+    "turns_that_made_versions",
     "verify_session",
+    "version_before_turns",
     "version_row",
     "versions_of",
+    "with_changed_path",
     "with_metadata",
+    "with_reasoning",
+    "with_status",
 ]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
+
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from sessions_app.enums import SessionStatus
 from sessions_app.errors import SessionNotFound
-from sessions_app.models import AgentSession, SessionMetadataPair
+from sessions_app.models import AgentSession, SessionMetadataPair, SessionPath
 from sessions_app.models.agent_session import metadata_pairs
 from statebase_site.access.actor import Actor
-from statebase_site.access.models import Project
 from statebase_site.base import clock, json
 
 
@@ -25,6 +28,28 @@ def sessions_for(by: Actor) -> QuerySet[AgentSession]:
     return sessions
 
 
+def find_sessions(
+    by: Actor,
+    *,
+    agent_id: str | None = None,
+    user_id: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+    frozen: bool | None = None,
+    metadata: json.JsonObject | None = None,
+) -> QuerySet[AgentSession]:
+    """The sessions that exist for an actor, narrowed by what is given (contract 6.2, List)."""
+    given = {
+        "agent_id": agent_id,
+        "user_id": user_id,
+        "created_at__gte": created_after,
+        "created_at__lte": created_before,
+        "frozen_at__isnull": None if frozen is None else not frozen,
+    }
+    sessions = sessions_for(by).filter(**{name: value for name, value in given.items() if value is not None})
+    return with_metadata(sessions, metadata or {})
+
+
 def session_for(by: Actor, session_id: str) -> AgentSession:
     """One session. Raises `SessionNotFound`, also for one of another project."""
     agent_session = sessions_for(by).filter(public_id=session_id).first()
@@ -33,13 +58,13 @@ def session_for(by: Actor, session_id: str) -> AgentSession:
     return agent_session
 
 
-def session_of_project(session_id: str, projects: QuerySet[Project]) -> AgentSession:
-    """One session, deleted or not, in any of `projects`: how a page finds out whose it is.
+def session_of_project(session_id: str, projects: Iterable[int]) -> AgentSession:
+    """One session, deleted or not, in any of `projects` (their keys): how a page finds out whose it is.
 
     Raises `SessionNotFound`.
     """
     found = (
-        AgentSession.objects.filter(public_id=session_id, project__in=projects)
+        AgentSession.objects.filter(public_id=session_id, project__in=list(projects))
         .select_related("project")
         .first()
     )
@@ -58,13 +83,32 @@ def with_metadata(sessions: QuerySet[AgentSession], wanted: json.JsonObject) -> 
     return sessions
 
 
-def newest_first(
-    sessions: QuerySet[AgentSession], *, after: AgentSession | None, limit: int
-) -> tuple[list[AgentSession], bool]:
-    """One keyset page, and whether more follow. Rows of one moment are told apart by their key."""
-    if after is not None:
-        sessions = sessions.filter(
-            Q(created_at__lt=after.created_at) | Q(created_at=after.created_at, pk__lt=after.pk)
-        )
-    page = list(sessions.order_by("-created_at", "-pk")[: limit + 1])
-    return page[:limit], len(page) > limit
+def matching_text(sessions: QuerySet[AgentSession], text: str) -> QuerySet[AgentSession]:
+    """Those whose id, agent, user or a changed path holds `text`, in any case."""
+    by_path = SessionPath.objects.filter(agent_session=OuterRef("pk"), path__icontains=text)
+    return sessions.filter(
+        Q(public_id__icontains=text)
+        | Q(agent_id__icontains=text)
+        | Q(user_id__icontains=text)
+        | Exists(by_path)
+    )
+
+
+def with_changed_path(sessions: QuerySet[AgentSession], pointer: str) -> QuerySet[AgentSession]:
+    """Those in which some version changed `pointer` or what lies under it."""
+    under = SessionPath.objects.filter(agent_session=OuterRef("pk"))
+    return sessions.filter(
+        Exists(under.filter(Q(path=pointer) | Q(path__startswith=f"{pointer.rstrip('/')}/")))
+    )
+
+
+def with_status(sessions: QuerySet[AgentSession], status: str) -> QuerySet[AgentSession]:
+    """Those that are running, frozen or expired at this moment."""
+    stands_still = Q(frozen_at__isnull=False) | Q(open_holds__gt=0)
+    over = Q(expires_at__lte=clock.now())
+    match status:
+        case SessionStatus.FROZEN:
+            return sessions.filter(frozen_at__isnull=False)
+        case SessionStatus.EXPIRED:
+            return sessions.filter(over & ~stands_still)
+    return sessions.filter(frozen_at=None).exclude(over & ~stands_still)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from sessions_app.diff import state_diff
 from sessions_app.enums import OLDER_ACTION_NAMES, Action
@@ -13,6 +13,7 @@ from sessions_app.errors import TraceNotFound
 from sessions_app.models import AgentSession, RefusedWrite, StateVersion, Trace, Turn
 from sessions_app.queries.versions import documents_at
 from statebase_site.access.actor import Actor
+from statebase_site.access.models import Project
 from statebase_site.base import json
 
 # A list and a trace's own page differ in this alone (contract 4.3).
@@ -57,6 +58,19 @@ def traces_for(
 def trace_for(by: Actor, trace_id: str) -> Trace:
     """One trace. Raises `TraceNotFound`, also for one of another project."""
     trace = traces_for(by).filter(public_id=trace_id).first()
+    if trace is None:
+        raise TraceNotFound(trace_id)
+    return trace
+
+
+def trace_of_projects(trace_id: str, projects: Iterable[Project]) -> Trace:
+    """One trace in any of `projects`: how a page finds out whose it is. Raises `TraceNotFound`."""
+    trace = (
+        Trace.objects.filter(public_id=trace_id, project__in=list(projects))
+        .exclude(agent_session__deleted_at__isnull=False)
+        .select_related("agent_session")
+        .first()
+    )
     if trace is None:
         raise TraceNotFound(trace_id)
     return trace
@@ -177,3 +191,36 @@ def _refusal_details(details: json.JsonObject, attempt: RefusedWrite | None) -> 
         except ValueError:
             attempted = attempt.attempted
     return {**details, "attempted": attempted, "reasoning": attempt.reasoning if attempt else None}
+
+
+def with_reasoning(traces: QuerySet[Trace], text: str) -> QuerySet[Trace]:
+    """Traces of a version, turn or refused write whose reasoning holds `text`, in any case."""
+    found = [
+        model.objects.filter(trace_id=OuterRef("public_id"), reasoning__icontains=text, **owner)
+        for model, owner in (
+            (StateVersion, {"agent_session": OuterRef("agent_session")}),
+            (Turn, {"agent_session": OuterRef("agent_session")}),
+            (RefusedWrite, {}),
+        )
+    ]
+    return traces.filter(Exists(found[0]) | Exists(found[1]) | Exists(found[2]))
+
+
+def reasonings(traces: Iterable[Trace]) -> dict[str, str]:
+    """The reasonings behind traces, by the traces' ids: three queries whatever their number."""
+    rows = list(traces)
+    ids = [trace.public_id for trace in rows]
+    sessions = {trace.agent_session_id for trace in rows if trace.agent_session_id}
+    found: dict[str, str] = {}
+    for model in (StateVersion, Turn):
+        found |= dict(
+            model.objects.filter(agent_session__in=sessions, trace_id__in=ids)
+            .exclude(reasoning=None)
+            .values_list("trace_id", "reasoning")
+        )
+    found |= dict(
+        RefusedWrite.objects.filter(trace_id__in=ids)
+        .exclude(reasoning=None)
+        .values_list("trace_id", "reasoning")
+    )
+    return found

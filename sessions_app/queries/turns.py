@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 
 from sessions_app import codec
 from sessions_app.errors import TurnNotFound
-from sessions_app.models import AgentSession, Turn
+from sessions_app.models import AgentSession, StateVersion, Turn
 from sessions_app.queries.sessions import sessions_for
 from sessions_app.queries.versions import documents_at
 from statebase_site.access.actor import Actor
@@ -31,6 +31,17 @@ def turn_for(by: Actor, turn_id: str, agent_session: AgentSession | None = None)
     return turn
 
 
+def version_before_turns(agent_session: AgentSession, count: int) -> int:
+    """The version in force before the last `count` turns. Raises `TurnNotFound` where there are fewer."""
+    turn = turns_of(agent_session).filter(number=agent_session.turn_count - count + 1).first()
+    if turn is None:
+        raise TurnNotFound(f"{count} turns back")
+    made_one = StateVersion.objects.filter(
+        agent_session=agent_session, number=turn.state_version, turn_id=turn.public_id
+    ).exists()
+    return turn.state_version - made_one
+
+
 def states_of_turn(
     agent_session: AgentSession, turns: list[Turn]
 ) -> dict[int, tuple[json.JsonValue, json.JsonValue]]:
@@ -52,3 +63,13 @@ def states_of_turn(
         )
         for turn in turns
     }
+
+
+def turns_that_made_versions(agent_session: AgentSession, turns: list[Turn]) -> set[str]:
+    """The ids of those turns that brought a version of their own."""
+    made = StateVersion.objects.filter(
+        agent_session=agent_session,
+        number__in=[turn.state_version for turn in turns],
+        turn_id__in=[turn.public_id for turn in turns],
+    )
+    return set(made.values_list("turn_id", flat=True))

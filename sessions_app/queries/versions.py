@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from django.db.models import QuerySet
 
@@ -42,13 +42,25 @@ def version_row(agent_session: AgentSession, number: int) -> StateVersion:
 
 def document_at(agent_session: AgentSession, number: int) -> Document:
     """The state of one version: at most two rows are read. Raises `VersionNotFound`."""
-    for _, document in documents_at(agent_session, [number]):
-        return document
+    text = text_at(agent_session, number)
+    return Document(text, json.parse_stored(text))  # type: ignore[arg-type]
+
+
+def text_at(agent_session: AgentSession, number: int) -> bytes:
+    """The text of one version's state. Raises `VersionNotFound`."""
+    for _, text in texts_at(agent_session, [number]):
+        return text
     raise VersionNotFound(agent_session.public_id, number, agent_session.head_version)
 
 
 def documents_at(agent_session: AgentSession, numbers: Iterable[int]) -> Iterator[tuple[int, Document]]:
-    """The states of some versions, in the order of their numbers, decoded one after the other.
+    """The states of some versions, as `texts_at` gives their texts."""
+    for number, text in texts_at(agent_session, numbers):
+        yield number, Document(text, json.parse_stored(text))  # type: ignore[arg-type]
+
+
+def texts_at(agent_session: AgentSession, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+    """The texts of some versions' states, in the order of their numbers, decoded one after the other.
 
     Numbers that do not exist are passed over. Bodies come in batches, so that a caller may stop early.
     """
@@ -63,12 +75,14 @@ def documents_at(agent_session: AgentSession, numbers: Iterable[int]) -> Iterato
             )
         }
         missing = {row.keyframe for row in rows.values()} - rows.keys() - {keyframe_number}
-        keyframes = {
-            row.number: bytes(row.body)
-            for row in StateVersion.objects.filter(agent_session=agent_session, number__in=missing).only(
-                "agent_session_id", "number", "body"
-            )
-        } | {row.number: bytes(row.body) for row in rows.values() if row.is_keyframe}
+        keyframes = {row.number: bytes(row.body) for row in rows.values() if row.is_keyframe}
+        if missing:
+            keyframes |= {
+                row.number: bytes(row.body)
+                for row in StateVersion.objects.filter(agent_session=agent_session, number__in=missing).only(
+                    "agent_session_id", "number", "body"
+                )
+            }
         for number in batch:
             if number not in rows:
                 continue
@@ -76,9 +90,39 @@ def documents_at(agent_session: AgentSession, numbers: Iterable[int]) -> Iterato
             if row.keyframe != keyframe_number:
                 keyframe_number = row.keyframe
                 keyframe_text = codec.decode(codec.Encoding.KEYFRAME, keyframes[keyframe_number], None)
-            text = (
+            yield (
+                number,
                 keyframe_text
                 if row.is_keyframe
-                else codec.decode(row.encoding, bytes(row.body), keyframe_text)
+                else codec.decode(row.encoding, bytes(row.body), keyframe_text),
             )
-            yield number, Document(text, json.parse_stored(text))  # type: ignore[arg-type]
+
+
+def current_texts(sessions: Sequence[AgentSession]) -> dict[int, bytes]:
+    """The texts of the current states of some sessions, by the session's key: one query for all."""
+    heads = {(each.pk, each.head_version) for each in sessions}
+    keyframes = {(each.pk, each.head_keyframe) for each in sessions}
+    rows = {
+        (row.agent_session_id, row.number): row
+        for row in StateVersion.objects.filter(pk__in=sorted(heads | keyframes)).only(
+            "agent_session_id", "number", "encoding", "body"
+        )
+    }
+    texts = {}
+    for session in sessions:
+        row = rows[session.pk, session.head_version]
+        text = codec.decode(
+            codec.Encoding.KEYFRAME, bytes(rows[session.pk, session.head_keyframe].body), None
+        )
+        texts[session.pk] = text if row.is_keyframe else codec.decode(row.encoding, bytes(row.body), text)
+    return texts
+
+
+def fitting(versions: list[StateVersion], most_bytes: int) -> list[StateVersion]:
+    """The first of `versions` whose states have at most `most_bytes` together; at least one."""
+    total = 0
+    for count, version in enumerate(versions):
+        total += version.text_bytes
+        if total > most_bytes and count:
+            return versions[:count]
+    return versions
