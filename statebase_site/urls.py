@@ -21,6 +21,7 @@ urlpatterns = [
     path("v1/", api.urls),
     path("preferences/", login_not_required(preferences), name="preferences"),
     path("", include((_access, access.app_name))),
+    path("", include("sessions_app.urls")),
 ]
 
 handler400 = "statebase_site.views.bad_request"

@@ -5,13 +5,14 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_not_required, login_required
+from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from statebase_site.base import clock
+from statebase_site.overview import overview
 from statebase_site.web.errors import error_answer, internal_error, json_answer, route_not_found
 from statebase_site.web.requests import prefers_html, speaks_json
 
@@ -24,13 +25,8 @@ _BROKEN = "The server failed. Go back and try once more; if it fails again, tell
 def root(request: HttpRequest) -> HttpResponse:
     """What this is, for programs (contract 6.1); for browsers the overview."""
     if prefers_html(request):
-        return _overview(request)
+        return overview(request)
     return json_answer({"name": "StateBase", "version": settings.VERSION, "api": "/v1", "health": "/health"})
-
-
-@login_required
-def _overview(request: HttpRequest) -> HttpResponse:
-    return render(request, "base.html")  # the overview page takes this place
 
 
 @login_not_required
