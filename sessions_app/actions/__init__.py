@@ -5,6 +5,7 @@ idempotency key on `by.request`, a repeated call returns what the first one made
 """
 
 from sessions_app.actions.create import create_session, fork
+from sessions_app.actions.importing import RunImported, import_run
 from sessions_app.actions.keys import create_key, revoke_key
 from sessions_app.actions.lifecycle import (
     delete_session,
@@ -22,6 +23,7 @@ from sessions_app.actions.turns import add_turn
 __all__ = [
     "MERGE",
     "REPLACE",
+    "RunImported",
     "SessionWritten",
     "StateWritten",
     "TraceWritten",
@@ -34,6 +36,7 @@ __all__ = [
     "fork",
     "freeze",
     "hold",
+    "import_run",
     "release",
     "restore_deleted_session",
     "resume",

@@ -31,7 +31,8 @@ class Command(BaseCommand):
                 self.stderr.write(f"{agent_session.public_id}: {bad.kind} {bad.name}: {bad.reason}")
             else:
                 self.stdout.write(
-                    f"{agent_session.public_id}: {result.versions} versions and {result.traces} traces fit"
+                    f"{agent_session.public_id}: fits, {result.versions} version{'s' * (result.versions != 1)} "
+                    f"and {result.traces} trace{'s' * (result.traces != 1)}"
                 )
         summary = f"{checked} checked, {broken} broken."
         if broken:

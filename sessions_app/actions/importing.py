@@ -1,0 +1,131 @@
+"""Recorded runs become sessions (design: domain, "Real runs as input")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError
+
+from sessions_app import control_keys
+from sessions_app.actions._action import action
+from sessions_app.actions.create import NEVER, create_session
+from sessions_app.actions.state import REPLACE, update_state
+from sessions_app.actions.turns import add_turn
+from sessions_app.errors import InvalidInput
+from sessions_app.importers import RecordedTurn, Run, Step
+from sessions_app.limits import METADATA_BYTES, REASONING_BYTES
+from sessions_app.models import AgentSession
+from statebase_site.access.actor import Actor, RequestFacts
+from statebase_site.access.scopes import SESSIONS_WRITE
+from statebase_site.base import clock, json
+from statebase_site.base.json import JsonObject
+
+_IN_FULL = "reasoning_in_full"
+
+
+@dataclass(frozen=True, slots=True)
+class RunImported:
+    """The session of a recorded run; `already_there` where an earlier import made it."""
+
+    agent_session: AgentSession
+    already_there: bool
+
+
+def import_run(*, run: Run, by: Actor) -> RunImported:
+    """Make the session of a recorded run, whole or not at all; the same run again gives the same session.
+
+    It never expires. Steps without a time follow each other by a microsecond from now on, so that their
+    order stands. Raises `InvalidInput`, `TooLarge` or `StateTooLarge` for what can't be stored.
+    """
+    by.require(SESSIONS_WRITE, to="import runs")
+    _refuse_frozen_middle(run)
+    try:
+        return _import(run=run, by=by)
+    except IntegrityError:
+        # Somebody else is importing the same run, and was first.
+        if found := _imported(run, by):
+            return RunImported(found, already_there=True)
+        raise
+
+
+@action
+def _import(*, run: Run, by: Actor) -> RunImported:
+    if found := _imported(run, by):
+        return RunImported(found, already_there=True)
+    moment = run.started_at or next((step.at for step in run.steps if step.at), None) or clock.now()
+    with clock.at(moment):
+        session_id = create_session(
+            agent_id=run.agent_id,
+            user_id=run.user_id,
+            initial_state=run.initial_state,
+            metadata=_fitting_metadata(run.metadata),
+            ttl_seconds=NEVER,
+            imported_from=run.fingerprint,
+            by=by,
+        ).agent_session.public_id
+    for step in run.steps:
+        moment = step.at or moment + timedelta(microseconds=1)
+        _add(step, session_id, moment, by)
+    return RunImported(AgentSession.objects.get(public_id=session_id), already_there=False)
+
+
+def _add(step: Step, session_id: str, moment: datetime, by: Actor) -> None:
+    by = replace(by, request=RequestFacts(request_id=by.request.request_id))  # each step has its own latency
+    reasoning = _fitting_reasoning(step.reasoning)
+    with clock.at(moment):
+        if not isinstance(step, RecordedTurn):
+            update_state(session_id=session_id, changes=step.state, mode=REPLACE, reasoning=reasoning, by=by)
+            return
+        output = step.output
+        if reasoning != step.reasoning:
+            output = {**output, _IN_FULL: step.reasoning}
+        add_turn(
+            session_id=session_id,
+            input=step.input,
+            output=output,
+            reasoning=reasoning,
+            metadata=_fitting_metadata(step.metadata),
+            state_after=step.state_after,
+            by=by,
+        )
+
+
+def _imported(run: Run, by: Actor) -> AgentSession | None:
+    return AgentSession.objects.filter(project=by.project, imported_from=run.fingerprint).first()
+
+
+def _refuse_frozen_middle(run: Run) -> None:
+    """A state that freezes a session (contract 8.1) can only be the last of an import."""
+    states = [run.initial_state] + [
+        step.state_after if isinstance(step, RecordedTurn) else step.state for step in run.steps
+    ]
+    for place, state in enumerate(states[:-1]):
+        if state is not None and control_keys.is_frozen(state):
+            raise InvalidInput(
+                f"The state of step {place} holds `frozen: true`, which freezes a session here, "
+                "so that the steps after it can't be stored. Rename the key in the record.",
+                param="state",
+            )
+
+
+def _fitting_reasoning(reasoning: str | None) -> str | None:
+    """The reasoning within its limit (contract 4.3) and without U+0000, which plain text may not hold."""
+    if reasoning is None:
+        return None
+    plain = reasoning.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    if len(plain.encode()) <= REASONING_BYTES:
+        return plain
+    ending = " … (shortened at import)"
+    return plain.encode()[: REASONING_BYTES - len(ending.encode())].decode(errors="ignore") + ending
+
+
+def _fitting_metadata(metadata: JsonObject) -> JsonObject:
+    """The metadata within its limit: the largest values are named with their size instead of kept."""
+    fitting = dict(metadata)
+    sizes = {key: len(json.dumps({key: value}).encode()) for key, value in metadata.items()}
+    for key in sorted(sizes, key=sizes.__getitem__, reverse=True):
+        if len(json.dumps(fitting).encode()) <= METADATA_BYTES:
+            break
+        fitting[key] = f"left out at import: {sizes[key]:,} bytes"
+    return fitting
