@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from sessions_app import control_keys
 from sessions_app.diff import Comparison, compare
 from sessions_app.models import AgentSession, StateVersion, Turn
-from sessions_app.queries.timeline import is_live, live_ranges
+from sessions_app.queries.timeline import LiveRange, is_live, live_ranges
 from sessions_app.queries.turns import turns_of
-from sessions_app.queries.versions import absolute_version, document_at, versions_of
+from sessions_app.queries.versions import absolute_version, document_at, version_row, versions_of
 from statebase_site.base import json
 
 REVERSIBILITIES = ("reversible", "compensatable", "irreversible")
@@ -48,13 +48,18 @@ def rollback_preview(agent_session: AgentSession, requested: int) -> RollbackPre
         if agent_session.is_frozen
         else control_keys.restored_while_running(snapshot.value)
     )
-    ranges = live_ranges(agent_session)
+    live_now, live_then = live_ranges(agent_session), live_ranges(agent_session, at=target)
     undone = [
         version
-        for version in versions_of(agent_session).filter(number__gt=target)
-        if is_live(version.number, ranges)
+        for version in versions_of(agent_session).filter(number__gt=_shared_to(live_now, live_then))
+        if is_live(version.number, live_now) and not is_live(version.number, live_then)
     ]
-    turns = list(turns_of(agent_session).filter(created_at__gt=_made_at(agent_session, target)))
+    # By version, not by time: two rows may share a moment.
+    turns = list(
+        turns_of(agent_session)
+        .filter(state_version__gte=target)
+        .exclude(public_id=version_row(agent_session, target).turn_id or "")
+    )
     return RollbackPreview(
         from_version=agent_session.head_version,
         to_version=target,
@@ -71,6 +76,20 @@ def rollback_preview(agent_session: AgentSession, requested: int) -> RollbackPre
             )
         ),
     )
+
+
+def _shared_to(one: list[LiveRange], other: list[LiveRange]) -> int:
+    """The last version of the beginning that two lines of descent share.
+
+    Not always the target of the rollback: where that is itself undone now, versions before it are undone too.
+    """
+    shared = 0
+    for left, right in zip(reversed(one), reversed(other), strict=False):
+        if left.first == right.first:
+            shared = min(left.last, right.last)
+        if left != right:
+            break
+    return shared
 
 
 def effect_of(turn: Turn) -> Effect | None:
@@ -93,7 +112,3 @@ def effect_of(turn: Turn) -> Effect | None:
         arguments=tool.get("arguments"),
         reversibility=said if isinstance(said, str) and said in REVERSIBILITIES else "unknown",
     )
-
-
-def _made_at(agent_session: AgentSession, number: int):
-    return versions_of(agent_session).values_list("created_at", flat=True).get(number=number)

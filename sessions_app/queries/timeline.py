@@ -20,10 +20,11 @@ class LiveRange:
     last: int
 
 
-def live_ranges(agent_session: AgentSession) -> list[LiveRange]:
-    """The current state's line of descent, newest first: through each rollback to what it restored.
+def live_ranges(agent_session: AgentSession, *, at: int | None = None) -> list[LiveRange]:
+    """The line of descent of the state at a version (default: the current one), newest first.
 
-    Rolling back a rollback makes what it had undone live again.
+    It goes through each rollback to what that restored: rolling back a rollback makes what it had undone
+    live again.
     """
     rollbacks = (
         StateVersion.objects.filter(agent_session=agent_session, kind=VersionKind.ROLLBACK)
@@ -31,7 +32,7 @@ def live_ranges(agent_session: AgentSession) -> list[LiveRange]:
         .values_list("number", "restored_from")
     )
     ranges = []
-    last = agent_session.head_version
+    last = agent_session.head_version if at is None else at
     for number, restored_from in rollbacks:
         if number <= last:
             ranges.append(LiveRange(number, last))
