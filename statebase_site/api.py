@@ -2,6 +2,7 @@
 
 from django.conf import settings
 
+import sessions_app.api
 from statebase_site.web.api import new_api
 
 api = new_api(
@@ -9,4 +10,4 @@ api = new_api(
     version=settings.VERSION,
     description="Undo for AI agents: sessions, versions, turns, traces, rollback, fork and freeze.",
 )
-# Routers of the apps go here: api.add_router("", sessions_app.api.router)
+api.add_router("", sessions_app.api.router)

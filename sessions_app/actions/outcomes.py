@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from sessions_app.models import AgentSession, StateVersion, Trace, Turn
+from sessions_app.queries.versions import text_at
 from statebase_site.base.clock import isoformat
 
 # The head columns that answers show: kept with an idempotent answer, so that a replay says the same.
@@ -63,10 +64,11 @@ class SessionWritten:
 
 @dataclass(frozen=True, slots=True)
 class StateWritten:
-    """A new version; the version before it is `version.number - 1`."""
+    """A new version; the version before it is `version.number - 1`. `text` is its state's."""
 
     agent_session: AgentSession
     version: StateVersion
+    text: bytes
     replayed: bool = False
 
     def made(self) -> dict[str, Any]:
@@ -80,7 +82,7 @@ class StateWritten:
     def again(cls, made: dict[str, Any]) -> StateWritten:
         agent_session = session_as_of(made)
         version = StateVersion.objects.get(agent_session=agent_session, number=made["version"])
-        return cls(agent_session, version, replayed=True)
+        return cls(agent_session, version, text_at(agent_session, version.number), replayed=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,11 +46,12 @@ def rollback(
         if while_frozen
         else control_keys.restored_while_running(snapshot.value)
     )
+    document = snapshot if state is snapshot.value else Document.of(state)
     append = Append(agent_session, by)
     new_version = append_version(
         append,
         VersionDraft(
-            snapshot if state is snapshot.value else Document.of(state),
+            document,
             VersionKind.ROLLBACK,
             reason or f"Rolled back to version {target}",
             restored_from=target,
@@ -70,6 +71,6 @@ def rollback(
         ),
     )
     append.write()
-    outcome = StateWritten(agent_session, new_version)
+    outcome = StateWritten(agent_session, new_version, document.text)
     remember(by, outcome.made())
     return outcome

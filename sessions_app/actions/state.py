@@ -74,7 +74,7 @@ def update_state(
         ),
     )
     append.write()
-    outcome = StateWritten(agent_session, version)
+    outcome = StateWritten(agent_session, version, document.text)
     remember(by, outcome.made())
     return outcome
 

@@ -9,6 +9,7 @@ import json
 import marshal
 import math
 import re
+import secrets
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -79,6 +80,41 @@ def dumps(value: JsonValue) -> str:
 def canonical(value: JsonValue) -> str:
     """One text for all documents that are `same`: compact, keys sorted."""
     return _sorted.encode(value)
+
+
+class Written:
+    """A JSON text that `dumps` wrote, for a place in what `render` makes: it goes out unread."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: bytes | str) -> None:
+        self.text = text if isinstance(text, bytes) else text.encode()
+
+
+def render(value: Any) -> bytes:
+    """Compact UTF-8 JSON of plain values among which may stand `Written` texts, which go out as they are."""
+    texts: list[bytes] = []
+
+    def put_aside(written: Any) -> str:
+        if not isinstance(written, Written):
+            raise TypeError(f"{type(written).__name__} is no JSON value.")
+        texts.append(written.text)
+        return _PLACE
+
+    frame = json.JSONEncoder(
+        ensure_ascii=False,
+        separators=(",", ":"),
+        allow_nan=False,
+        check_circular=False,
+        default=put_aside,
+    )
+    pieces = frame.encode(value).encode().split(_QUOTED_PLACE)
+    return b"".join(chain.from_iterable(zip(pieces, [*texts, b""], strict=True)))
+
+
+# Nobody outside this process can know it, so no text from outside can pass for it.
+_PLACE = secrets.token_hex(16)
+_QUOTED_PLACE = f'"{_PLACE}"'.encode()
 
 
 def pretty(value: JsonValue) -> str:

@@ -48,8 +48,8 @@ class StrictRenderer(BaseRenderer):
 
     media_type = JSON_TYPE
 
-    def render(self, request: HttpRequest, data: Any, *, response_status: int) -> str:
-        return json.dumps(data)
+    def render(self, request: HttpRequest, data: Any, *, response_status: int) -> bytes:
+        return json.render(data)
 
 
 def list_envelope(

@@ -69,8 +69,8 @@ def _kind_of(error: DomainError) -> tuple[int, str]:
 
 
 def json_answer(data: Any, status: int = 200) -> HttpResponse:
-    """`data` (plain JSON values) as a response."""
-    return HttpResponse(json.dumps(data), status=status, content_type=JSON_TYPE)
+    """`data` (plain JSON values, and texts that are `json.Written`) as a response."""
+    return HttpResponse(json.render(data), status=status, content_type=JSON_TYPE)
 
 
 def error_answer(

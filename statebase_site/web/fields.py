@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, StrictStr, StringConstrain
 from statebase_site.base.errors import InvalidInput
 
 _WHOLE_NUMBER = re.compile(r"[0-9]+")
+_INTEGER = re.compile(r"-?[0-9]{1,1000}")
 _UNIX_SECONDS = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
 _UNESCAPED_PLUS = re.compile(r" (\d\d:?\d\d)$")
 
@@ -25,6 +26,16 @@ def limit_up_to(most: int) -> Any:
     """The type of a `limit` parameter whose values over `most` are lowered to it."""
     return Annotated[int, BeforeValidator(lambda raw: read_limit(raw, most=most))]
 
+
+def _read_whole_number(raw: Any) -> int:
+    text = str(raw)
+    if not _INTEGER.fullmatch(text):
+        raise ValueError("must be a whole number.")
+    return int(text)
+
+
+WholeNumber = Annotated[int, BeforeValidator(_read_whole_number)]
+"""An integer in an address: digits, perhaps behind a minus; pydantic alone takes `1.0` and `1_0` too."""
 
 Order = Literal["asc", "desc"]
 

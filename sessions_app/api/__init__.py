@@ -1,0 +1,9 @@
+"""The API's routes (contract 6.2 to 6.6, 15): read input, call one action or a few queries, answer."""
+
+from ninja import Router
+
+from sessions_app.api import sessions, state, time_travel, traces, turns
+
+router = Router()
+for part in (sessions, state, time_travel, turns, traces):
+    router.add_router("", part.router)

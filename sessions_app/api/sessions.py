@@ -1,0 +1,152 @@
+"""Sessions: create, read, list, change, delete, fork, context (contract 6.2)."""
+
+from typing import Any, Literal
+
+from django.http import HttpResponse
+from ninja import Query, Router
+
+from sessions_app import actions, queries
+from sessions_app.api._shared import (
+    MOST,
+    SESSION,
+    reads_sessions,
+    reason_header,
+    session_payload,
+    turn_payloads,
+    writes_sessions,
+    written,
+)
+from sessions_app.models import AgentSession
+from sessions_app.payloads import objects, requests
+from statebase_site.access.authentication import ApiRequest, needs
+from statebase_site.access.scopes import SESSIONS_DELETE
+from statebase_site.base import json
+from statebase_site.base.errors import InvalidInput
+from statebase_site.web.api import bad_cursor, list_envelope
+from statebase_site.web.errors import json_answer
+from statebase_site.web.fields import Moment, Order, PlainText, limit_up_to
+
+router = Router(tags=["sessions"])
+
+MOST_TURNS = 50  # of a context
+
+
+@router.post("/sessions", auth=writes_sessions, summary="Create a session")
+def create(request: ApiRequest, body: requests.CreateSession) -> HttpResponse:
+    outcome = actions.create_session(
+        agent_id=body.agent_id,
+        user_id=body.user_id,
+        initial_state=body.initial_state,
+        metadata=body.metadata,
+        ttl_seconds=body.ttl_seconds,
+        by=request.actor,
+    )
+    return written(outcome, session_payload(outcome.agent_session), 201)
+
+
+@router.get("/sessions", auth=reads_sessions, summary="List sessions")
+def list_sessions(
+    request: ApiRequest,
+    agent_id: PlainText | None = None,
+    user_id: PlainText | None = None,
+    created_after: Moment | None = None,
+    created_before: Moment | None = None,
+    metadata: str | None = None,
+    frozen: Literal["true", "false"] | None = None,
+    limit: limit_up_to(MOST) = 20,  # type: ignore[valid-type]
+    starting_after: PlainText | None = None,
+    order: Order = "desc",
+) -> HttpResponse:
+    found = queries.find_sessions(
+        request.actor,
+        agent_id=agent_id,
+        user_id=user_id,
+        created_after=created_after,
+        created_before=created_before,
+        frozen=None if frozen is None else frozen == "true",
+        metadata=_metadata_filter(metadata),
+    )
+    after = _cursor(request, starting_after)
+    page = queries.keyset_page(found, descending=order == "desc", after=after, limit=limit)
+    states = queries.current_texts(page.rows)
+    data = [objects.session(each, states[each.pk]) for each in page.rows]
+    return json_answer(list_envelope(data, has_more=page.has_later_page))
+
+
+@router.get(SESSION, auth=reads_sessions, summary="Read a session")
+def read(request: ApiRequest, session_id: str) -> HttpResponse:
+    return json_answer(session_payload(queries.session_for(request.actor, session_id)))
+
+
+@router.patch(SESSION, auth=writes_sessions, summary="Change a session's metadata or life")
+def change(request: ApiRequest, session_id: str, body: requests.ChangeSession) -> HttpResponse:
+    outcome = actions.update_session(
+        session_id=session_id, metadata=body.metadata, ttl_seconds=body.ttl_seconds, by=request.actor
+    )
+    return written(outcome, session_payload(outcome.agent_session))
+
+
+@router.delete(SESSION, auth=needs(SESSIONS_DELETE, to="delete sessions"), summary="Delete a session")
+def delete(request: ApiRequest, session_id: str) -> HttpResponse:
+    actions.delete_session(session_id=session_id, reason=reason_header(request), by=request.actor)
+    return HttpResponse(status=204)
+
+
+@router.post(f"{SESSION}/fork", auth=writes_sessions, summary="Fork a session from one of its versions")
+def fork(request: ApiRequest, session_id: str, body: requests.Fork) -> HttpResponse:
+    outcome = actions.fork(
+        session_id=session_id, version=body.version, new_agent_id=body.new_agent_id, by=request.actor
+    )
+    made = outcome.agent_session
+    return written(outcome, session_payload(made) | {"new_session_id": made.public_id}, 201)
+
+
+@router.post(f"{SESSION}/context", auth=reads_sessions, summary="What an agent needs for its next step")
+def context(request: ApiRequest, session_id: str, body: requests.Context) -> HttpResponse:
+    return json_answer(_context(queries.session_for(request.actor, session_id), turns=body.turn_limit))
+
+
+@router.get(f"{SESSION}/context", auth=reads_sessions, include_in_schema=False)
+def context_by_get(
+    request: ApiRequest,
+    session_id: str,
+    query: PlainText | None = None,
+    memory_limit: int = Query(5, ge=0),
+    turn_limit: int | None = Query(None, ge=0),
+    max_turns: int | None = Query(None, ge=0),
+    include_memories: bool = True,
+    include_turns: bool = True,
+) -> HttpResponse:
+    wanted = next((each for each in (turn_limit, max_turns) if each is not None), 10)
+    agent_session = queries.session_for(request.actor, session_id)
+    return json_answer(_context(agent_session, turns=wanted if include_turns else 0))
+
+
+def _context(agent_session: AgentSession, *, turns: int) -> dict[str, Any]:
+    state = queries.text_at(agent_session, agent_session.head_version)
+    newest = queries.numbered_page(
+        queries.turns_of(agent_session), descending=True, limit=min(turns, MOST_TURNS)
+    ).rows
+    return objects.context(agent_session, state, turn_payloads(agent_session, newest, listed=True), [])
+
+
+def _metadata_filter(text: str | None) -> json.JsonObject:
+    if text is None:
+        return {}
+    try:
+        wanted = json.parse(text)
+    except json.JsonFault as fault:
+        raise InvalidInput(f"metadata: {fault.message}", param="metadata") from fault
+    if not isinstance(wanted, dict):
+        raise InvalidInput('metadata must be a JSON object such as {"team": "a"}.', param="metadata")
+    return wanted
+
+
+def _cursor(request: ApiRequest, starting_after: str | None) -> AgentSession | None:
+    """The session a page starts after: a place in the list, even where it has expired since."""
+    if starting_after is None:
+        return None
+    found = AgentSession.objects.filter(project=request.actor.project, public_id=starting_after).first()
+    if found is None:
+        raise bad_cursor(starting_after)
+    return found
