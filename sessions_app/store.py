@@ -26,6 +26,7 @@ from sessions_app.models import AgentSession, StateVersion, Trace, Turn
 from sessions_app.models.trace import new_trace_id
 from statebase_site.access.actor import Actor
 from statebase_site.base import clock, json
+from statebase_site.base.ids import findable
 
 # SQLite lets one writer in at a time, and its busy handler starves the others: in one process they queue.
 _sqlite_writers = threading.RLock()
@@ -113,8 +114,7 @@ def lock(project_pk: int, public_id: str) -> AgentSession | None:
     The lock is a statement of its own: joined to a read, the read would come from the snapshot before it.
     It lets pass who only refers to the session, so that a client's note waits for no writer.
     """
-    if "\x00" in public_id:  # PostgreSQL knows no such text, and refuses to look for it
-        return None
+    public_id = findable(public_id)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(

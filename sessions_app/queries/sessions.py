@@ -13,6 +13,7 @@ from sessions_app.models import AgentSession, SessionMetadataPair, SessionPath
 from sessions_app.models.agent_session import metadata_pairs
 from statebase_site.access.actor import Actor
 from statebase_site.base import clock, json
+from statebase_site.base.ids import findable
 
 
 def sessions_for(by: Actor) -> QuerySet[AgentSession]:
@@ -52,7 +53,7 @@ def find_sessions(
 
 def session_for(by: Actor, session_id: str) -> AgentSession:
     """One session. Raises `SessionNotFound`, also for one of another project."""
-    agent_session = sessions_for(by).filter(public_id=session_id).first()
+    agent_session = sessions_for(by).filter(public_id=findable(session_id)).first()
     if agent_session is None:
         raise SessionNotFound(session_id)
     return agent_session
@@ -64,7 +65,7 @@ def session_of_project(session_id: str, projects: Iterable[int]) -> AgentSession
     Raises `SessionNotFound`.
     """
     found = (
-        AgentSession.objects.filter(public_id=session_id, project__in=list(projects))
+        AgentSession.objects.filter(public_id=findable(session_id), project__in=list(projects))
         .select_related("project")
         .first()
     )

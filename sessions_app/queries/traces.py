@@ -11,13 +11,11 @@ from sessions_app.diff import state_diff
 from sessions_app.enums import OLDER_ACTION_NAMES, Action
 from sessions_app.errors import TraceNotFound
 from sessions_app.models import AgentSession, RefusedWrite, StateVersion, Trace, Turn
-from sessions_app.queries.versions import documents_at
+from sessions_app.queries.versions import document_at, documents_at
 from statebase_site.access.actor import Actor
 from statebase_site.access.models import Project
 from statebase_site.base import json
-
-# A list and a trace's own page differ in this alone (contract 4.3).
-REASONING_SHOWN = 500
+from statebase_site.base.ids import findable
 
 
 def traces_for(
@@ -57,7 +55,7 @@ def traces_for(
 
 def trace_for(by: Actor, trace_id: str) -> Trace:
     """One trace. Raises `TraceNotFound`, also for one of another project."""
-    trace = traces_for(by).filter(public_id=trace_id).first()
+    trace = traces_for(by).filter(public_id=findable(trace_id)).first()
     if trace is None:
         raise TraceNotFound(trace_id)
     return trace
@@ -66,7 +64,7 @@ def trace_for(by: Actor, trace_id: str) -> Trace:
 def trace_of_projects(trace_id: str, projects: Iterable[Project]) -> Trace:
     """One trace in any of `projects`: how a page finds out whose it is. Raises `TraceNotFound`."""
     trace = (
-        Trace.objects.filter(public_id=trace_id, project__in=list(projects))
+        Trace.objects.filter(public_id=findable(trace_id), project__in=list(projects))
         .exclude(agent_session__deleted_at__isnull=False)
         .select_related("agent_session")
         .first()
@@ -106,7 +104,14 @@ def _details_of_session(agent_session: AgentSession, traces: list[Trace]) -> dic
             "body"
         )
     }
-    documents = dict(documents_at(agent_session, _states_needed(traces, made_by_trace)))
+    diffs = _state_diffs(
+        agent_session,
+        {
+            made_by_trace[trace.pk]
+            for trace in traces
+            if trace.pk in made_by_trace and trace.action in _WITH_DIFF
+        },
+    )
     turns = {
         turn.trace_id: turn
         for turn in Turn.objects.filter(
@@ -121,11 +126,6 @@ def _details_of_session(agent_session: AgentSession, traces: list[Trace]) -> dic
         )
     }
 
-    def diff_of(number: int | None) -> json.JsonValue:
-        if number is None or number not in documents or number - 1 not in documents:
-            return None
-        return state_diff(documents[number - 1].value, documents[number].value)
-
     def filled(trace: Trace) -> json.JsonObject:
         details = stored[trace.pk]
         number = made_by_trace.get(trace.pk)
@@ -136,7 +136,7 @@ def _details_of_session(agent_session: AgentSession, traces: list[Trace]) -> dic
                 return {
                     "agent_id": agent_session.agent_id,
                     "user_id": agent_session.user_id,
-                    "initial_state": documents[0].value if 0 in documents else None,
+                    "initial_state": document_at(agent_session, 0).value,
                     **details,
                     "reasoning": reasoning,
                 }
@@ -146,11 +146,16 @@ def _details_of_session(agent_session: AgentSession, traces: list[Trace]) -> dic
             case Action.SESSION_FROZEN | Action.SESSION_UNFROZEN:
                 return {**details, "reasoning": reasoning}
             case Action.STATE_UPDATED:
-                return {"reasoning": reasoning, **details, "state_diff": diff_of(number)}
+                return {"reasoning": reasoning, **details, "state_diff": diffs.get(number)}
             case Action.STATE_ROLLED_BACK:
-                return {**details, "reason": reasoning, "reasoning": reasoning, "state_diff": diff_of(number)}
+                return {
+                    **details,
+                    "reason": reasoning,
+                    "reasoning": reasoning,
+                    "state_diff": diffs.get(number),
+                }
             case Action.TURN_ADDED:
-                return _turn_details(details, turns.get(trace.public_id), diff_of(number))
+                return _turn_details(details, turns.get(trace.public_id), diffs.get(number))
             case Action.WRITE_REFUSED:
                 return _refusal_details(details, attempts.get(trace.public_id))
         return details
@@ -158,17 +163,18 @@ def _details_of_session(agent_session: AgentSession, traces: list[Trace]) -> dic
     return {trace.pk: filled(trace) for trace in traces}
 
 
-def _states_needed(traces: list[Trace], made_by_trace: dict[int, int]) -> set[int]:
-    needed: set[int] = set()
-    for trace in traces:
-        number = made_by_trace.get(trace.pk)
-        if number is None:
-            continue
-        if trace.action == Action.SESSION_CREATED:
-            needed.add(0)
-        elif trace.action in (Action.STATE_UPDATED, Action.STATE_ROLLED_BACK, Action.TURN_ADDED):
-            needed |= {number - 1, number}
-    return needed
+_WITH_DIFF = (Action.STATE_UPDATED, Action.STATE_ROLLED_BACK, Action.TURN_ADDED)
+
+
+def _state_diffs(agent_session: AgentSession, numbers: set[int]) -> dict[int | None, json.JsonObject]:
+    """What some versions changed, by their number; never more than two states are in memory."""
+    found: dict[int | None, json.JsonObject] = {}
+    before: tuple[int, json.JsonObject] | None = None
+    for number, document in documents_at(agent_session, numbers | {number - 1 for number in numbers}):
+        if number in numbers and before and before[0] == number - 1:
+            found[number] = state_diff(before[1], document.value)
+        before = number, document.value
+    return found
 
 
 def _turn_details(details: json.JsonObject, turn: Turn | None, diff: json.JsonValue) -> json.JsonObject:

@@ -11,6 +11,7 @@ from sessions_app.queries.sessions import sessions_for
 from sessions_app.queries.versions import documents_at
 from statebase_site.access.actor import Actor
 from statebase_site.base import json
+from statebase_site.base.ids import findable
 
 
 def turns_of(agent_session: AgentSession) -> QuerySet[Turn]:
@@ -20,7 +21,7 @@ def turns_of(agent_session: AgentSession) -> QuerySet[Turn]:
 
 def turn_for(by: Actor, turn_id: str, agent_session: AgentSession | None = None) -> Turn:
     """One turn, of `agent_session` or of any session of the actor. Raises `TurnNotFound`."""
-    turns = Turn.objects.filter(public_id=turn_id)
+    turns = Turn.objects.filter(public_id=findable(turn_id))
     if agent_session:
         turns = turns.filter(agent_session=agent_session)
     else:

@@ -14,6 +14,8 @@ from statebase_site.base import json
 
 # Bodies read at once: few queries, and little to hold in memory even where each is 2 MiB.
 _BATCH = 32
+# The databases refuse to look for a greater one.
+_NO_NUMBER = 2**31
 
 
 def absolute_version(agent_session: AgentSession, requested: int) -> int:
@@ -64,7 +66,7 @@ def texts_at(agent_session: AgentSession, numbers: Iterable[int]) -> Iterator[tu
 
     Numbers that do not exist are passed over. Bodies come in batches, so that a caller may stop early.
     """
-    wanted = sorted(set(numbers))
+    wanted = sorted({number for number in numbers if 0 <= number < _NO_NUMBER})
     keyframe_number, keyframe_text = -1, b""
     for start in range(0, len(wanted), _BATCH):
         batch = wanted[start : start + _BATCH]

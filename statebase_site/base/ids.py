@@ -14,3 +14,8 @@ def new_id(prefix: str) -> str:
         number, remainder = divmod(number, 36)
         characters.append(_ALPHABET[remainder])
     return f"{prefix}_{''.join(characters)}"
+
+
+def findable(text: str) -> str:
+    """An id from outside as one may look for it: PostgreSQL refuses to look for U+0000, which no id holds."""
+    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
