@@ -5,7 +5,7 @@ from django.conf import settings
 from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 
-from tests.databases import let_evidence_go, url_of_database
+from tests.databases import fresh_database, let_evidence_go, url_of_database
 
 # The same examples on every run and every machine, and no time limit on a loaded one.
 hypothesis_settings.register_profile("statebase", deadline=None, derandomize=True, print_blob=True)
@@ -42,3 +42,19 @@ def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory)
 def database_url(transactional_db):
     """DATABASE_URL of the test's database, for processes that the test starts."""
     return url_of_database()
+
+
+@pytest.fixture
+def fresh_database_url():
+    """DATABASE_URL of an empty database of the kind that is tested; empty for the default, SQLite."""
+    with fresh_database() as url:
+        yield url
+
+
+@pytest.fixture(autouse=True)
+def key_usage_of_this_test(monkeypatch):
+    """No test writes what another counted, or counts queries that fall due by the clock."""
+    from statebase_site.access import usage
+
+    monkeypatch.setattr(usage, "_waiting", {})
+    monkeypatch.setattr(usage, "WRITTEN_EVERY_SECONDS", float("inf"))

@@ -1,9 +1,10 @@
-"""The form for a new API key."""
+"""Forms for a new API key and a new password."""
 
 from datetime import timedelta
 from typing import Any
 
 from django import forms
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 
 from statebase_site.access import scopes
 from statebase_site.access.actions import NAME_MOST
@@ -45,3 +46,19 @@ class KeyForm(forms.Form):
         days = cleaned.pop("expires", "")
         cleaned["expires_at"] = clock.now() + timedelta(days=int(days)) if days else None
         return cleaned
+
+
+_GOOD_PASSWORDS = "At least 8 characters, not only digits, not a common one, and not like your name."
+
+
+class FirstPasswordForm(SetPasswordForm):
+    """For a person who came by a link and has no password yet."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["new_password1"].help_text = _GOOD_PASSWORDS
+        self.fields["new_password2"].help_text = ""
+
+
+class NewPasswordForm(FirstPasswordForm, PasswordChangeForm):
+    """The same, after the old password."""

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm
+from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from statebase_site.access import actions, carried
 from statebase_site.access.current import use_project as remember_project
 from statebase_site.access.errors import SignInLinkSpent
+from statebase_site.access.forms import FirstPasswordForm, NewPasswordForm
 from statebase_site.web.requests import is_loopback
 
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -108,7 +109,7 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
 def change_password(request: HttpRequest) -> HttpResponse:
     """Choose a new password; other browsers that are signed in have to sign in again."""
     user = request.user
-    form_class = PasswordChangeForm if user.has_usable_password() else SetPasswordForm
+    form_class = NewPasswordForm if user.has_usable_password() else FirstPasswordForm
     form = form_class(user, request.POST if request.method == "POST" else None)
     if request.method != "POST" or not form.is_valid():
         status = 422 if form.is_bound else 200
