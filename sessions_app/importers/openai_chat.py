@@ -283,7 +283,11 @@ def _content(content: JsonValue, pointer: str) -> JsonObject:
         return said(content)
     if not isinstance(content, list):
         raise RecordingFault("The content of a message is text or a list of parts.", pointer)
-    texts = [part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    texts: list[str] = []
+    for part in content:
+        text = part.get("text") if isinstance(part, dict) else None
+        if isinstance(text, str):
+            texts.append(text)
     return {**said("\n".join(texts)), "parts": content}
 
 

@@ -30,10 +30,9 @@ class Command(BaseCommand):
                 broken += 1
                 self.stderr.write(f"{agent_session.public_id}: {bad.kind} {bad.name}: {bad.reason}")
             else:
-                self.stdout.write(
-                    f"{agent_session.public_id}: fits, {result.versions} version{'s' * (result.versions != 1)} "
-                    f"and {result.traces} trace{'s' * (result.traces != 1)}"
-                )
+                versions = f"{result.versions} version{'s' * (result.versions != 1)}"
+                traces = f"{result.traces} trace{'s' * (result.traces != 1)}"
+                self.stdout.write(f"{agent_session.public_id}: {versions} and {traces} fit")
         summary = f"{checked} checked, {broken} broken."
         if broken:
             raise CommandError(summary)
