@@ -89,6 +89,7 @@ def _database() -> dict:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
         }
     elif database["ENGINE"] == "django.db.backends.postgresql":
+        options.setdefault("connect_timeout", 10)  # seconds; without it a wrong host hangs for minutes
         if pool := env.number("STATEBASE_DB_POOL", 0):
             options["pool"] = {"min_size": 1, "max_size": pool}
             database["CONN_MAX_AGE"] = 0

@@ -1,0 +1,262 @@
+"""`manage.py demo`: one command to a dashboard with data in it, and one sentence where that can't be."""
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from statebase_site.bootstrap import ENTERED, ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("demo")]
+
+SECONDS = 60
+
+
+class Installation:
+    """A home folder and a database that nothing has touched yet."""
+
+    def __init__(self, home: Path, database_url: str) -> None:
+        self.home = home
+        self.variables = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+        self.variables |= {"STATEBASE_HOME": str(home), ENTERED: "1"}
+        if database_url:
+            self.variables["DATABASE_URL"] = database_url
+        self.started: list[subprocess.Popen] = []
+
+    def begin(self, *arguments: str, **variables: str) -> subprocess.Popen:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.variables | variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.started.append(process)
+        return process
+
+    def run(self, *arguments: str, **variables: str) -> tuple[int, str, str]:
+        """Run a command to its end: status, standard output, standard error."""
+        process = self.begin(*arguments, **variables)
+        output, errors = process.communicate(timeout=SECONDS)
+        return process.returncode, output, errors
+
+    def do(self, statements: str) -> str:
+        """What Python statements print in this installation."""
+        status, output, errors = self.run("shell", "-v", "0", "-c", statements)
+        assert status == 0, errors
+        return output.strip()
+
+    def demo(self, *arguments: str) -> "Demo":
+        return Demo(self.begin("demo", "--json", "--port", str(free_port()), *arguments))
+
+    def stop_all(self) -> None:
+        for process in self.started:
+            if process.poll() is None:
+                process.terminate()
+                process.communicate(timeout=SECONDS)
+
+
+class Demo:
+    """A demo that has printed its first line."""
+
+    def __init__(self, process: subprocess.Popen) -> None:
+        self.process = process
+        first_line = process.stdout.readline()
+        assert first_line, process.communicate()[1]
+        printed = json.loads(first_line)
+        assert list(printed) == ["url", "sign_in_url", "api_key"]
+        self.url, self.sign_in_url, self.api_key = printed.values()
+
+    def get(self, path: str, *, key: str | None = None) -> httpx.Response:
+        return httpx.get(self.url + path, headers={"X-API-Key": key or self.api_key}, timeout=SECONDS)
+
+    def sessions(self) -> list[str]:
+        answer = self.get("/v1/sessions")
+        assert answer.status_code == 200, answer.text
+        return [each["id"] for each in answer.json()["data"]]
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        self.process.communicate(timeout=SECONDS)
+        return self.process.returncode
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until(condition) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
+
+
+def refuses_connections(url: str) -> bool:
+    try:
+        httpx.get(f"{url}/health/live", timeout=5)
+    except httpx.ConnectError:
+        return True
+    except httpx.TransportError:
+        return False
+    return False
+
+
+def assert_one_sentence(result: tuple[int, str, str], *words: str) -> None:
+    status, output, errors = result
+    assert status == 1
+    assert output == ""
+    assert errors.count("\n") == 1, errors
+    for word in words:
+        assert word in errors
+
+
+@pytest.fixture
+def installation(tmp_path, fresh_database_url) -> Iterator[Installation]:
+    made = Installation(tmp_path / "home", fresh_database_url)
+    yield made
+    made.stop_all()
+
+
+@pytest.fixture
+def demo(installation) -> Demo:
+    return installation.demo()
+
+
+def test_the_first_line_opens_every_door(installation, demo):
+    assert demo.get("/health").json()["status"] == "healthy"
+    assert demo.sessions()
+    with httpx.Client(follow_redirects=True, timeout=SECONDS) as browser:
+        page = browser.get(demo.sign_in_url)
+        assert page.status_code == 200
+        assert "sign-in" not in str(page.url)
+        stylesheet = page.text.partition('rel="stylesheet" href="')[2].partition('"')[0]
+        answer = browser.get(demo.url + stylesheet)
+        assert answer.status_code == 200
+        assert "immutable" in answer.headers["cache-control"]
+    with httpx.Client(follow_redirects=True, timeout=SECONDS) as another_browser:
+        assert another_browser.get(demo.sign_in_url).status_code >= 400
+
+
+@pytest.mark.once
+def test_secrets_are_for_their_owner_only(installation, demo):
+    assert stat.S_IMODE(installation.home.stat().st_mode) == 0o700
+    assert stat.S_IMODE((installation.home / "secret_key").stat().st_mode) == 0o600
+
+
+def test_a_second_start_keeps_the_data_and_revokes_the_key_before(installation, demo):
+    before = demo.sessions()
+    assert demo.end() == 0
+    again = installation.demo()
+    assert again.sessions() == before
+    assert again.get("/v1/sessions", key=demo.api_key).status_code == 401
+
+
+def test_reset_makes_its_own_project_anew_and_touches_no_other(installation, demo):
+    before = demo.sessions()
+    demo.end()
+    other = (
+        "from sessions_app import actions; from statebase_site.access import actions as access;"
+        "from statebase_site.access.actor import system_actor;"
+        "by = system_actor(access.create_project(name='other'));"
+        "print(actions.create_session(agent_id='a', by=by).session.public_id)"
+    )
+    kept = installation.do(other)
+    again = installation.demo("--reset")
+    assert len(again.sessions()) == len(before)
+    assert not set(again.sessions()) & set(before)
+    in_other = "AgentSession.objects.get(project__slug='other').public_id"
+    assert installation.do(f"from sessions_app.models import AgentSession; print({in_other})") == kept
+
+
+def test_a_database_that_it_did_not_make_is_left_alone(installation):
+    assert installation.run("migrate", "-v", "0")[0] == 0
+    installation.do("from statebase_site.access import actions; actions.create_project(name='production')")
+    result = installation.run("demo")
+    assert_one_sentence(result, "was not made by the demo", "production", "STATEBASE_HOME or DATABASE_URL")
+    projects = installation.do(
+        "from statebase_site.access.models import *; print(Project.objects.count(), ApiKey.objects.count())"
+    )
+    assert projects == "1 0"
+
+
+@pytest.mark.once
+def test_a_second_demo_of_the_same_home_names_the_first(installation, demo):
+    assert_one_sentence(
+        installation.run("demo", "--port", str(free_port())), f"running at {demo.url} already"
+    )
+    assert demo.get("/health").status_code == 200
+
+
+@pytest.mark.once
+def test_a_taken_port_is_named(installation):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert_one_sentence(installation.run("demo", "--port", port), f"Port {port} is taken", "--port")
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("mysql://127.0.0.1/x", "DATABASE_URL must begin with postgres:// or sqlite:///."),
+        ("no url at all", "DATABASE_URL"),
+        ("postgres://u@127.0.0.1:1/x", "The database does not answer"),
+        ("sqlite:////dev/null/x", "The database does not answer"),
+    ],
+)
+def test_a_broken_database_url_ends_in_one_sentence(installation, url, words):
+    assert_one_sentence(installation.run("demo", DATABASE_URL=url), words)
+
+
+@pytest.mark.once
+def test_a_folder_that_cannot_be_written_ends_in_one_sentence(installation):
+    result = installation.run("demo", STATEBASE_HOME="/dev/null/home")
+    assert_one_sentence(result, "/dev/null/home", "set STATEBASE_HOME to a folder you own")
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_with_everything_it_started(installation, demo, number):
+    assert demo.end(number) == 0
+    assert refuses_connections(demo.url)
+
+
+@pytest.mark.once
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children that their parent was killed")
+def test_the_server_ends_even_when_the_demo_is_killed(installation, demo):
+    demo.end(signal.SIGKILL)
+    wait_until(lambda: refuses_connections(demo.url))
+
+
+def test_serve_refuses_tables_older_than_the_code(installation):
+    assert_one_sentence(installation.run("serve", "--port", str(free_port())), "manage.py migrate")
+
+
+def test_serve_and_worker_run_until_told_to_stop(installation):
+    assert installation.run("migrate", "-v", "0")[0] == 0
+    port = free_port()
+    server = installation.begin("serve", "--port", str(port))
+    worker = installation.begin("worker")
+    url = f"http://127.0.0.1:{port}"
+    wait_until(lambda: not refuses_connections(url))
+    assert httpx.get(f"{url}/health/ready").status_code == 200
+    for process in (server, worker):
+        process.terminate()
+        process.communicate(timeout=SECONDS)
+    assert worker.returncode == 0
+    assert refuses_connections(url)
