@@ -168,6 +168,7 @@ class Append:
         # Never before what is there already, even when the clock was set back.
         self.moment: datetime = max(clock.now(), agent_session.updated_at)
         self.version: StateVersion | None = None
+        self._document: Document | None = None
         self.turn: Turn | None = None
         self.traces: list[Trace] = []
 
@@ -213,6 +214,7 @@ class Append:
             trace_id=trace_id,
             created_at=self.moment,
         )
+        self._document = draft.document
         session.head_version = number
         session.head_keyframe = keyframe
         session.updated_at = self.moment
@@ -254,6 +256,20 @@ class Append:
             _write_sql(self)
         else:
             _write_orm(self)
+
+    @property
+    def document(self) -> Document:
+        """The state of the version that is prepared here."""
+        assert self._document is not None
+        return self._document
+
+    def head_after(self, previous: Head) -> Head:
+        """The current version once this is written; `previous` is the one before."""
+        version = self.version
+        if version is None:
+            return previous
+        keyframe_text = self.document.text if version.keyframe == version.number else previous.keyframe_text
+        return Head(self.document, keyframe_text, version.stored_bytes)
 
     def write_new(self) -> None:
         """The same for a session that is not in the database yet."""
@@ -300,6 +316,17 @@ def append_client_trace(trace: Trace) -> Trace:
     trace.hash = chain.trace_hash(trace, b"")
     trace.save()
     return trace
+
+
+def write_all(agent_session: AgentSession, appends: Sequence[Append]) -> None:
+    """Write what several actions appended one after the other to a session that nobody else has seen yet.
+
+    Few statements however many they are: for whole runs.
+    """
+    StateVersion.objects.bulk_create(each.version for each in appends if each.version)
+    Turn.objects.bulk_create(each.turn for each in appends if each.turn)
+    Trace.objects.bulk_create(trace for each in appends for trace in each.traces)
+    agent_session.save(update_fields=_HEAD_COLUMNS)
 
 
 def _write_orm(append: Append) -> None:

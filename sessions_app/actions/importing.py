@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db import IntegrityError
 
-from sessions_app import control_keys
+from sessions_app import control_keys, store
 from sessions_app.actions._action import action
 from sessions_app.actions.create import NEVER, create_session
-from sessions_app.actions.state import REPLACE, update_state
-from sessions_app.actions.turns import add_turn
+from sessions_app.actions.state import REPLACE, append_update
+from sessions_app.actions.turns import append_turn
 from sessions_app.errors import InvalidInput
 from sessions_app.importers import RecordedTurn, Run, Step
 from sessions_app.limits import METADATA_BYTES, REASONING_BYTES
-from sessions_app.models import AgentSession
+from sessions_app.models import AgentSession, Turn
+from sessions_app.store import Append, Document, Head
 from statebase_site.access.actor import Actor, RequestFacts
 from statebase_site.access.scopes import SESSIONS_WRITE
 from statebase_site.base import clock, json
@@ -55,7 +56,7 @@ def _import(*, run: Run, by: Actor) -> RunImported:
         return RunImported(found, already_there=True)
     moment = run.started_at or next((step.at for step in run.steps if step.at), None) or clock.now()
     with clock.at(moment):
-        session_id = create_session(
+        agent_session = create_session(
             agent_id=run.agent_id,
             user_id=run.user_id,
             initial_state=run.initial_state,
@@ -63,32 +64,42 @@ def _import(*, run: Run, by: Actor) -> RunImported:
             ttl_seconds=NEVER,
             imported_from=run.fingerprint,
             by=by,
-        ).agent_session.public_id
+        ).agent_session
+    # Nobody else has seen the session, so it is neither locked nor read again, and written at once.
+    head = store.head(agent_session)
+    appends: list[Append] = []
     for step in run.steps:
         moment = step.at or moment + timedelta(microseconds=1)
-        _add(step, session_id, moment, by)
-    return RunImported(AgentSession.objects.get(public_id=session_id), already_there=False)
+        with clock.at(moment):
+            # Each step has its own latency.
+            append = Append(agent_session, replace(by, request=RequestFacts(by.request.request_id)))
+        _append(step, append, head)
+        head = append.head_after(head)
+        appends.append(append)
+    store.write_all(agent_session, appends)
+    return RunImported(agent_session, already_there=False)
 
 
-def _add(step: Step, session_id: str, moment: datetime, by: Actor) -> None:
-    by = replace(by, request=RequestFacts(request_id=by.request.request_id))  # each step has its own latency
+def _append(step: Step, append: Append, head: Head) -> None:
     reasoning = _fitting_reasoning(step.reasoning)
-    with clock.at(moment):
-        if not isinstance(step, RecordedTurn):
-            update_state(session_id=session_id, changes=step.state, mode=REPLACE, reasoning=reasoning, by=by)
-            return
-        output = step.output
-        if reasoning != step.reasoning:
-            output = {**output, _IN_FULL: step.reasoning}
-        add_turn(
-            session_id=session_id,
-            input=step.input,
-            output=output,
-            reasoning=reasoning,
-            metadata=_fitting_metadata(step.metadata),
-            state_after=step.state_after,
-            by=by,
-        )
+    if not isinstance(step, RecordedTurn):
+        append_update(append, step.state, mode=REPLACE, reasoning=reasoning, head=head)
+        return
+    output = step.output
+    if reasoning != step.reasoning:
+        output = {**output, _IN_FULL: step.reasoning}
+    append_turn(
+        append,
+        Turn(
+            input_text=json.dumps(step.input),
+            output_text=json.dumps(output),
+            reasoning=reasoning or None,
+            metadata_text=json.dumps(_fitting_metadata(step.metadata)),
+        ),
+        head=head,
+        before=None,
+        after=Document.of(step.state_after) if step.state_after is not None else None,
+    )
 
 
 def _imported(run: Run, by: Actor) -> AgentSession | None:

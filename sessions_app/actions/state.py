@@ -55,26 +55,10 @@ def update_state(
     else:
         refuse_if_frozen(agent_session, operation=operation)
     check_expected(agent_session, expected_version)
-    head = store.head(agent_session)
-    document = Document.of({**head.document.value, **changes} if mode == MERGE else changes)
     append = Append(agent_session, by)
-    version = append_version(
-        append,
-        VersionDraft(document, VersionKind.UPDATE if mode == MERGE else VersionKind.REPLACE, reasoning),
-        previous=head,
-        trace=TraceDraft(
-            Action.STATE_UPDATED,
-            "state",
-            agent_session.public_id,
-            {
-                "version": agent_session.head_version + 1,
-                "previous_version": agent_session.head_version,
-                "mode": mode,
-            },
-        ),
-    )
+    version = append_update(append, changes, mode=mode, reasoning=reasoning, head=store.head(agent_session))
     append.write()
-    outcome = StateWritten(agent_session, version, document.text)
+    outcome = StateWritten(agent_session, version, append.document.text)
     remember(by, outcome.made())
     return outcome
 
@@ -89,6 +73,25 @@ def resume(*, session_id: str, reason: str | None = None, by: Actor) -> StateWri
     """Let a frozen session go on; needs `incident:manage`."""
     thawed: JsonObject = {control_keys.INCIDENT: False, control_keys.FROZEN: False}
     return update_state(session_id=session_id, changes=thawed, reasoning=reason, by=by)
+
+
+def append_update(
+    append: Append, changes: JsonObject, *, mode: str, reasoning: str | None, head: Head
+) -> StateVersion:
+    """Add the version that an update of the current state `head` makes, with its traces."""
+    session = append.agent_session
+    document = Document.of({**head.document.value, **changes} if mode == MERGE else changes)
+    return append_version(
+        append,
+        VersionDraft(document, VersionKind.UPDATE if mode == MERGE else VersionKind.REPLACE, reasoning),
+        previous=head,
+        trace=TraceDraft(
+            Action.STATE_UPDATED,
+            "state",
+            session.public_id,
+            {"version": session.head_version + 1, "previous_version": session.head_version, "mode": mode},
+        ),
+    )
 
 
 def append_version(

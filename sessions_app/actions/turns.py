@@ -48,19 +48,35 @@ def add_turn(
 
     before = Document.of(state_before) if state_before is not None else None
     after = Document.of(state_after) if state_after is not None else None
-    head = store.head(agent_session) if before or after else None
-    head_number = agent_session.head_version
     append = Append(agent_session, by)
-    trace_id = new_trace_id()
-    turn = append.add_turn(
+    turn = append_turn(
+        append,
         Turn(
             input_text=json.dumps(input),
             output_text=json.dumps(output),
             reasoning=reasoning,
             metadata_text=metadata_text,
-            trace_id=trace_id,
-        )
+        ),
+        head=store.head(agent_session) if before or after else None,
+        before=before,
+        after=after,
     )
+    append.write()
+    outcome = TurnWritten(agent_session, turn)
+    remember(by, outcome.made())
+    return outcome
+
+
+def append_turn(
+    append: Append, turn: Turn, *, head: Head | None, before: Document | None, after: Document | None
+) -> Turn:
+    """Add a turn, filled in but for its place and states, the trace that made it, and the version it brings.
+
+    `head` is the current state; it may be None where neither `before` nor `after` is given.
+    """
+    head_number = append.agent_session.head_version
+    trace_id = turn.trace_id = new_trace_id()
+    turn = append.add_turn(turn)
     makes_version = bool(head and after and _differs(after, before, head))
     turn.state_version = head_number + 1 if makes_version else head_number
     turn.state_before_version, turn.state_before_body = _kept(before, head, head_number)
@@ -82,14 +98,11 @@ def add_turn(
         },
     )
     if makes_version and after:
-        draft = VersionDraft(after, VersionKind.TURN, reasoning, turn_id=turn.public_id)
+        draft = VersionDraft(after, VersionKind.TURN, turn.reasoning, turn_id=turn.public_id)
         append_version(append, draft, previous=head, trace=trace, trace_id=trace_id, turn=turn)
     else:
         append.add_trace(trace, trace_id=trace_id, subject=chain.subject_hash(turn=turn))
-    append.write()
-    outcome = TurnWritten(agent_session, turn)
-    remember(by, outcome.made())
-    return outcome
+    return turn
 
 
 def _differs(after: Document, before: Document | None, head: Head) -> bool:
