@@ -17,7 +17,7 @@ from sessions_app.errors import (
     ThawRefused,
     VersionConflict,
 )
-from sessions_app.limits import ATTEMPTED_BYTES
+from sessions_app.limits import ATTEMPTED_BYTES, REASONING_BYTES
 from sessions_app.models import AgentSession, EvidenceHold, RefusedWrite
 from sessions_app.store import Append, TraceDraft, write_transaction
 from statebase_site.access.actor import Actor, ActorKind
@@ -94,11 +94,12 @@ def require_thaw(agent_session: AgentSession, by: Actor, *, operation: str, to: 
 
 
 def may_undo_freeze(agent_session: AgentSession, by: Actor) -> bool:
-    """Whether `by` is the person who froze the session less than a minute ago, with no hold open since."""
+    """Whether `by` is the person who froze the session less than a minute ago, and nobody acted on it since."""
     return (
         by.kind == ActorKind.PERSON
         and agent_session.frozen_at is not None
         and agent_session.frozen_by == by.label
+        and agent_session.head_version == agent_session.frozen_version
         and not agent_session.open_holds
         and clock.now() - agent_session.frozen_at <= FREEZE_UNDO
     )
@@ -146,7 +147,7 @@ def _keep_evidence(refusal: RefusedWhileFrozen, by: Actor) -> None:
             trace_id=trace.public_id,
             operation=refusal.operation,
             method=by.request.method,
-            path=by.request.path,
+            path=_storable(by.request.path.encode(errors="replace")),
             code=refusal.code,
             attempted=None if kept_already else _storable(body[:ATTEMPTED_BYTES]),
             attempted_truncated=truncated,
@@ -161,7 +162,7 @@ def _keep_evidence(refusal: RefusedWhileFrozen, by: Actor) -> None:
 
 
 def _storable(body: bytes) -> str:
-    """Raw text that PostgreSQL can hold: a body was parsed as strict JSON, so U+0000 only stands escaped."""
+    """Text that PostgreSQL can hold, which knows no U+0000."""
     return body.decode(errors="replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
 
 
@@ -171,4 +172,4 @@ def _attempted_reasoning(body: bytes) -> str | None:
     except ValueError:
         return None
     reasoning = attempted.get("reasoning") or attempted.get("reason") if isinstance(attempted, dict) else None
-    return reasoning.replace("\x00", "\N{REPLACEMENT CHARACTER}") if isinstance(reasoning, str) else None
+    return _storable(reasoning.encode()[:REASONING_BYTES]) if isinstance(reasoning, str) else None
