@@ -5,6 +5,7 @@ from statebase_site.base import json
 
 NAME_CHARACTERS = 255
 REASONING_BYTES = 16 * 1024
+REASONING_SHOWN = 500  # characters, in lists
 METADATA_BYTES = 64 * 1024
 ATTEMPTED_BYTES = 16 * 1024
 TTL_SECONDS_MAX = 2_592_000  # 30 days

@@ -51,7 +51,7 @@ def reason_header(request: ApiRequest) -> str | None:
 
 def session_payload(agent_session: AgentSession) -> dict[str, Any]:
     """A session with its current state."""
-    return objects.session(agent_session, queries.text_at(agent_session, agent_session.head_version))
+    return objects.session(agent_session, queries.current_texts([agent_session])[agent_session.pk])
 
 
 def turn_payloads(agent_session: AgentSession, turns: list[Turn], *, listed: bool) -> list[dict[str, Any]]:

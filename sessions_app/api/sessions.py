@@ -17,7 +17,7 @@ from sessions_app.api._shared import (
     written,
 )
 from sessions_app.models import AgentSession
-from sessions_app.payloads import objects, requests
+from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest, needs
 from statebase_site.access.scopes import SESSIONS_DELETE
 from statebase_site.base import json
@@ -31,7 +31,7 @@ router = Router(tags=["sessions"])
 MOST_TURNS = 50  # of a context
 
 
-@router.post("/sessions", auth=writes_sessions, summary="Create a session")
+@router.post("/sessions", auth=writes_sessions, response={201: answers.Session}, summary="Create a session")
 def create(request: ApiRequest, body: requests.CreateSession) -> HttpResponse:
     outcome = actions.create_session(
         agent_id=body.agent_id,
@@ -44,7 +44,7 @@ def create(request: ApiRequest, body: requests.CreateSession) -> HttpResponse:
     return written(outcome, session_payload(outcome.agent_session), 201)
 
 
-@router.get("/sessions", auth=reads_sessions, summary="List sessions")
+@router.get("/sessions", auth=reads_sessions, response=answers.List[answers.Session], summary="List sessions")
 def list_sessions(
     request: ApiRequest,
     agent_id: PlainText | None = None,
@@ -73,12 +73,14 @@ def list_sessions(
     return json_answer(list_envelope(data, has_more=page.has_later_page))
 
 
-@router.get(SESSION, auth=reads_sessions, summary="Read a session")
+@router.get(SESSION, auth=reads_sessions, response=answers.Session, summary="Read a session")
 def read(request: ApiRequest, session_id: str) -> HttpResponse:
     return json_answer(session_payload(queries.session_for(request.actor, session_id)))
 
 
-@router.patch(SESSION, auth=writes_sessions, summary="Change a session's metadata or life")
+@router.patch(
+    SESSION, auth=writes_sessions, response=answers.Session, summary="Change a session's metadata or life"
+)
 def change(request: ApiRequest, session_id: str, body: requests.ChangeSession) -> HttpResponse:
     outcome = actions.update_session(
         session_id=session_id, metadata=body.metadata, ttl_seconds=body.ttl_seconds, by=request.actor
@@ -86,13 +88,23 @@ def change(request: ApiRequest, session_id: str, body: requests.ChangeSession) -
     return written(outcome, session_payload(outcome.agent_session))
 
 
-@router.delete(SESSION, auth=needs(SESSIONS_DELETE, to="delete sessions"), summary="Delete a session")
+@router.delete(
+    SESSION,
+    auth=needs(SESSIONS_DELETE, to="delete sessions"),
+    response={204: None},
+    summary="Delete a session",
+)
 def delete(request: ApiRequest, session_id: str) -> HttpResponse:
     actions.delete_session(session_id=session_id, reason=reason_header(request), by=request.actor)
     return HttpResponse(status=204)
 
 
-@router.post(f"{SESSION}/fork", auth=writes_sessions, summary="Fork a session from one of its versions")
+@router.post(
+    f"{SESSION}/fork",
+    auth=writes_sessions,
+    response={201: answers.ForkedSession},
+    summary="Fork a session from one of its versions",
+)
 def fork(request: ApiRequest, session_id: str, body: requests.Fork) -> HttpResponse:
     outcome = actions.fork(
         session_id=session_id, version=body.version, new_agent_id=body.new_agent_id, by=request.actor
@@ -101,8 +113,13 @@ def fork(request: ApiRequest, session_id: str, body: requests.Fork) -> HttpRespo
     return written(outcome, session_payload(made) | {"new_session_id": made.public_id}, 201)
 
 
-@router.post(f"{SESSION}/context", auth=reads_sessions, summary="What an agent needs for its next step")
-def context(request: ApiRequest, session_id: str, body: requests.Context) -> HttpResponse:
+@router.post(
+    f"{SESSION}/context",
+    auth=reads_sessions,
+    response=answers.Context,
+    summary="What an agent needs for its next step",
+)
+def context(request: ApiRequest, session_id: str, body: requests.ReadContext) -> HttpResponse:
     return json_answer(_context(queries.session_for(request.actor, session_id), turns=body.turn_limit))
 
 

@@ -17,7 +17,7 @@ from sessions_app.api._shared import (
     written,
 )
 from sessions_app.models import AgentSession
-from sessions_app.payloads import objects, requests
+from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
 from statebase_site.base.errors import InvalidInput
 from statebase_site.web.api import bad_cursor, list_envelope
@@ -31,7 +31,12 @@ PAGE_BYTES = 8 * 1024 * 1024
 """States of one page of versions; it ends early where they pass this (contract 4.3)."""
 
 
-@router.get(STATE, auth=reads_sessions, summary="Read the state, the current one or an earlier one")
+@router.get(
+    STATE,
+    auth=reads_sessions,
+    response=answers.State,
+    summary="Read the state, the current one or an earlier one",
+)
 def read(request: ApiRequest, session_id: str, version: WholeNumber | None = None) -> HttpResponse:
     agent_session = queries.session_for(request.actor, session_id)
     number = agent_session.head_version if version is None else version
@@ -40,13 +45,13 @@ def read(request: ApiRequest, session_id: str, version: WholeNumber | None = Non
     return json_answer(objects.state_envelope(agent_session, row, text, with_data=True))
 
 
-@router.patch(STATE, auth=writes_sessions, summary="Merge keys into the state")
+@router.patch(STATE, auth=writes_sessions, response=answers.WrittenState, summary="Merge keys into the state")
 def update(request: ApiRequest, session_id: str, body: requests.ChangeState) -> HttpResponse:
     return _change(request, session_id, body, actions.MERGE)
 
 
-@routes(router.put, STATE, auth=writes_sessions, summary="Replace the state")
-@routes(router.post, STATE, auth=writes_sessions, include_in_schema=False)
+@router.put(STATE, auth=writes_sessions, response=answers.WrittenState, summary="Replace the state")
+@router.post(STATE, auth=writes_sessions, include_in_schema=False)
 def replace(request: ApiRequest, session_id: str, body: requests.ChangeState) -> HttpResponse:
     return _change(request, session_id, body, actions.REPLACE)
 
@@ -74,6 +79,7 @@ def _written(outcome: StateWritten) -> HttpResponse:
     f"{STATE}/rollback",
     f"{SESSION}/rollback",
     auth=writes_sessions,
+    response=answers.RolledBackState,
     summary="Make a new version out of an earlier one",
 )
 def rollback(request: ApiRequest, session_id: str, body: requests.Rollback) -> HttpResponse:
@@ -106,7 +112,9 @@ def _target(request: ApiRequest, session_id: str, body: requests.Rollback) -> in
     return queries.version_before_turns(agent_session, body.turn_count)
 
 
-@router.post(f"{SESSION}/freeze", auth=writes_sessions, summary="Freeze a session")
+@router.post(
+    f"{SESSION}/freeze", auth=writes_sessions, response=answers.WrittenState, summary="Freeze a session"
+)
 def freeze(request: ApiRequest, session_id: str, body: requests.Reason) -> HttpResponse:
     return _written(actions.freeze(session_id=session_id, reason=body.reason, by=request.actor))
 
@@ -116,6 +124,7 @@ def freeze(request: ApiRequest, session_id: str, body: requests.Reason) -> HttpR
     f"{SESSION}/resume",
     f"{SESSION}/unfreeze",
     auth=writes_sessions,
+    response=answers.WrittenState,
     summary="Let a frozen session go on",
 )
 def resume(request: ApiRequest, session_id: str, body: requests.Reason) -> HttpResponse:
@@ -128,6 +137,7 @@ def resume(request: ApiRequest, session_id: str, body: requests.Reason) -> HttpR
     f"{STATE}/versions",
     f"{STATE}/history",
     auth=reads_sessions,
+    response=answers.VersionList,
     summary="List the versions of the state",
 )
 def list_versions(
@@ -165,6 +175,7 @@ def list_versions(
     f"{SESSION}/versions/{{number}}",
     f"{STATE}/versions/{{number}}",
     auth=reads_sessions,
+    response=answers.StateVersion,
     summary="Read one version of the state",
 )
 def read_version(request: ApiRequest, session_id: str, number: WholeNumber) -> HttpResponse:

@@ -7,7 +7,7 @@ from ninja import Router
 from sessions_app import actions, queries
 from sessions_app.api._shared import MOST, SESSION, reads_traces, routes, writes_sessions, written
 from sessions_app.models import Trace
-from sessions_app.payloads import objects, requests
+from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
 from statebase_site.web.api import bad_cursor, list_envelope
 from statebase_site.web.errors import json_answer
@@ -16,7 +16,7 @@ from statebase_site.web.fields import Moment, Order, PlainText, limit_up_to
 router = Router(tags=["traces"])
 
 
-@router.get("/traces", auth=reads_traces, summary="List traces")
+@router.get("/traces", auth=reads_traces, response=answers.List[answers.Trace], summary="List traces")
 def list_traces(
     request: ApiRequest,
     session_id: PlainText | None = None,
@@ -45,7 +45,9 @@ def list_traces(
     return _page(request, found, limit=limit, starting_after=starting_after, order=order)
 
 
-@router.post("/traces", auth=writes_sessions, summary="Add a note of one's own")
+@router.post(
+    "/traces", auth=writes_sessions, response={201: answers.Trace}, summary="Add a note of one's own"
+)
 def create(request: ApiRequest, body: requests.CreateTrace) -> HttpResponse:
     outcome = actions.create_trace(
         action=body.action,
@@ -62,6 +64,7 @@ def create(request: ApiRequest, body: requests.CreateTrace) -> HttpResponse:
     f"{SESSION}/traces",
     "/traces/sessions/{session_id}/traces",
     auth=reads_traces,
+    response=answers.List[answers.Trace],
     summary="List the traces of a session",
 )
 def list_traces_of_session(
@@ -97,7 +100,7 @@ def list_traces_of_session(
     )
 
 
-@router.get("/traces/{trace_id}", auth=reads_traces, summary="Read a trace")
+@router.get("/traces/{trace_id}", auth=reads_traces, response=answers.Trace, summary="Read a trace")
 def read(request: ApiRequest, trace_id: str) -> HttpResponse:
     trace = queries.trace_for(request.actor, trace_id)
     return json_answer(objects.trace(trace, queries.trace_details([trace])[trace.pk], listed=False))

@@ -12,7 +12,7 @@ from sessions_app.api._shared import (
     writes_sessions,
     written,
 )
-from sessions_app.payloads import objects, requests
+from sessions_app.payloads import answers, objects, requests
 from sessions_app.payloads.turn_text import turn_text
 from statebase_site.access.authentication import ApiRequest
 from statebase_site.web.api import bad_cursor, list_envelope
@@ -22,7 +22,7 @@ from statebase_site.web.fields import Order, PlainText, limit_up_to
 router = Router(tags=["turns"])
 
 
-@router.post(f"{SESSION}/turns", auth=writes_sessions, summary="Add a turn")
+@router.post(f"{SESSION}/turns", auth=writes_sessions, response={201: answers.Turn}, summary="Add a turn")
 def add(request: ApiRequest, session_id: str, body: requests.AddTurn) -> HttpResponse:
     outcome = actions.add_turn(
         session_id=session_id,
@@ -40,7 +40,9 @@ def add(request: ApiRequest, session_id: str, body: requests.AddTurn) -> HttpRes
     return written(outcome, objects.turn(session_id, outcome.turn, states, listed=False), 201)
 
 
-@router.get(f"{SESSION}/turns", auth=reads_sessions, summary="List turns")
+@router.get(
+    f"{SESSION}/turns", auth=reads_sessions, response=answers.List[answers.Turn], summary="List turns"
+)
 def list_turns(
     request: ApiRequest,
     session_id: str,
@@ -60,7 +62,7 @@ def list_turns(
     return json_answer(list_envelope(data, has_more=page.has_later_page))
 
 
-@router.get(f"{SESSION}/turns/{{turn_id}}", auth=reads_sessions, summary="Read a turn")
+@router.get(f"{SESSION}/turns/{{turn_id}}", auth=reads_sessions, response=answers.Turn, summary="Read a turn")
 def read(request: ApiRequest, session_id: str, turn_id: str) -> HttpResponse:
     agent_session = queries.session_for(request.actor, session_id)
     turn = queries.turn_for(request.actor, turn_id, agent_session)

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from sessions_app.enums import TraceSource, VersionKind
+from sessions_app.limits import REASONING_SHOWN
 from sessions_app.models import AgentSession, StateVersion, Trace, Turn
 from statebase_site.access.actor import ActorKind
 from statebase_site.base.clock import isoformat
 from statebase_site.base.json import JsonObject, JsonValue, Written
 
-REASONING_SHOWN = 500  # characters, in lists (contract 4.3)
 PREVIEW_SHOWN = 100  # characters
 
 Payload = dict[str, Any]

@@ -20,7 +20,7 @@ Count = Annotated[StrictInt, Field(ge=1)]
 
 
 class CreateSession(BaseModel):
-    """Contract 6.2, Create."""
+    """A new session (contract 6.2)."""
 
     agent_id: Name
     user_id: Name | None = None
@@ -30,21 +30,21 @@ class CreateSession(BaseModel):
 
 
 class ChangeSession(BaseModel):
-    """Contract 6.2, Change metadata."""
+    """Metadata to merge by top-level key, and a new life counted from now (contract 6.2)."""
 
     metadata: Object = None
     ttl_seconds: StrictInt | None = None
 
 
 class Fork(BaseModel):
-    """Contract 6.2, Fork."""
+    """The version to fork from, by default the current one (contract 6.2)."""
 
     version: StrictInt | None = None
     new_agent_id: Name | None = None
 
 
-class Context(BaseModel):
-    """Contract 6.2, Context."""
+class ReadContext(BaseModel):
+    """What an agent asks for before its next step (contract 6.2)."""
 
     query: PlainText | None = None
     memory_limit: Annotated[StrictInt, Field(ge=0)] = 5
@@ -52,7 +52,7 @@ class Context(BaseModel):
 
 
 class ChangeState(BaseModel):
-    """Contract 6.3, Update and Replace."""
+    """Keys to merge into the state, or the state that replaces it (contract 6.3)."""
 
     state: Object = Field(validation_alias=AliasChoices("state", "updates"))
     reasoning: PlainText | None = None
@@ -60,7 +60,7 @@ class ChangeState(BaseModel):
 
 
 class Rollback(BaseModel):
-    """Contract 6.3, Rollback."""
+    """The version to restore: by number, by steps back, or by a turn (contract 6.3)."""
 
     version: StrictInt | None = None
     reason: PlainText | None = None
@@ -71,13 +71,13 @@ class Rollback(BaseModel):
 
 
 class Reason(BaseModel):
-    """Contract 6.3, Freeze and resume by name."""
+    """Why (contract 6.3)."""
 
     reason: PlainText | None = None
 
 
 class AddTurn(BaseModel):
-    """Contract 6.4, Add."""
+    """One exchange; `state_after` is the whole state after it (contract 6.4, 7.3)."""
 
     input: TextOrObject
     output: TextOrObject
@@ -89,7 +89,7 @@ class AddTurn(BaseModel):
 
 
 class CreateTrace(BaseModel):
-    """Contract 6.6, Create."""
+    """A note of the client in the audit trail (contract 6.6)."""
 
     action: Name
     session_id: PlainText | None = None

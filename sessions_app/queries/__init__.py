@@ -13,9 +13,9 @@ from sessions_app.queries.sessions import (
     with_status,
 )
 from sessions_app.queries.timeline import LiveRange, Refusals, is_live, live_ranges, refusals
+from sessions_app.queries.trace_details import trace_details
 from sessions_app.queries.traces import (
     reasonings,
-    trace_details,
     trace_for,
     trace_of_projects,
     traces_for,

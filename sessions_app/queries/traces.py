@@ -7,14 +7,11 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from sessions_app.diff import state_diff
 from sessions_app.enums import OLDER_ACTION_NAMES, Action
 from sessions_app.errors import TraceNotFound
 from sessions_app.models import AgentSession, RefusedWrite, StateVersion, Trace, Turn
-from sessions_app.queries.versions import document_at, documents_at
 from statebase_site.access.actor import Actor
 from statebase_site.access.models import Project
-from statebase_site.base import json
 from statebase_site.base.ids import findable
 
 
@@ -72,131 +69,6 @@ def trace_of_projects(trace_id: str, projects: Iterable[Project]) -> Trace:
     if trace is None:
         raise TraceNotFound(trace_id)
     return trace
-
-
-def trace_details(traces: Iterable[Trace]) -> dict[int, json.JsonObject]:
-    """Full details of traces (contract section 10), by the trace's key.
-
-    What they show of states, turns and attempts comes from the rows they name: null once those are gone.
-    """
-    by_session: dict[int | None, list[Trace]] = {}
-    for trace in traces:
-        by_session.setdefault(trace.agent_session_id if trace.source == "system" else None, []).append(trace)
-    details: dict[int, json.JsonObject] = {trace.pk: trace.details for trace in by_session.pop(None, [])}
-    sessions = AgentSession.objects.in_bulk([pk for pk in by_session if pk is not None])
-    for session_pk, rows in by_session.items():
-        if session_pk is not None:
-            details |= _details_of_session(sessions[session_pk], rows)
-    return details
-
-
-def _details_of_session(agent_session: AgentSession, traces: list[Trace]) -> dict[int, json.JsonObject]:
-    made_by_trace: dict[int, int] = {}
-    stored = {trace.pk: trace.details for trace in traces}
-    for trace in traces:
-        number = stored[trace.pk].get("new_version", stored[trace.pk].get("version"))
-        if isinstance(number, int):
-            made_by_trace[trace.pk] = number
-    numbers = set(made_by_trace.values())
-    versions = {
-        version.number: version
-        for version in StateVersion.objects.filter(agent_session=agent_session, number__in=numbers).defer(
-            "body"
-        )
-    }
-    diffs = _state_diffs(
-        agent_session,
-        {
-            made_by_trace[trace.pk]
-            for trace in traces
-            if trace.pk in made_by_trace and trace.action in _WITH_DIFF
-        },
-    )
-    turns = {
-        turn.trace_id: turn
-        for turn in Turn.objects.filter(
-            agent_session=agent_session,
-            public_id__in=[trace.resource_id for trace in traces if trace.action == Action.TURN_ADDED],
-        )
-    }
-    attempts = {
-        attempt.trace_id: attempt
-        for attempt in RefusedWrite.objects.filter(
-            trace_id__in=[trace.public_id for trace in traces if trace.action == Action.WRITE_REFUSED]
-        )
-    }
-
-    def filled(trace: Trace) -> json.JsonObject:
-        details = stored[trace.pk]
-        number = made_by_trace.get(trace.pk)
-        version = versions.get(number) if number is not None else None
-        reasoning = version.reasoning if version else None
-        match trace.action:
-            case Action.SESSION_CREATED:
-                return {
-                    "agent_id": agent_session.agent_id,
-                    "user_id": agent_session.user_id,
-                    "initial_state": document_at(agent_session, 0).value,
-                    **details,
-                    "reasoning": reasoning,
-                }
-            case Action.SESSION_FORKED:
-                source = agent_session.public_id
-                return {"source_session_id": source, "source_session": source, **details}
-            case Action.SESSION_FROZEN | Action.SESSION_UNFROZEN:
-                return {**details, "reasoning": reasoning}
-            case Action.STATE_UPDATED:
-                return {"reasoning": reasoning, **details, "state_diff": diffs.get(number)}
-            case Action.STATE_ROLLED_BACK:
-                return {
-                    **details,
-                    "reason": reasoning,
-                    "reasoning": reasoning,
-                    "state_diff": diffs.get(number),
-                }
-            case Action.TURN_ADDED:
-                return _turn_details(details, turns.get(trace.public_id), diffs.get(number))
-            case Action.WRITE_REFUSED:
-                return _refusal_details(details, attempts.get(trace.public_id))
-        return details
-
-    return {trace.pk: filled(trace) for trace in traces}
-
-
-_WITH_DIFF = (Action.STATE_UPDATED, Action.STATE_ROLLED_BACK, Action.TURN_ADDED)
-
-
-def _state_diffs(agent_session: AgentSession, numbers: set[int]) -> dict[int | None, json.JsonObject]:
-    """What some versions changed, by their number; never more than two states are in memory."""
-    found: dict[int | None, json.JsonObject] = {}
-    before: tuple[int, json.JsonObject] | None = None
-    for number, document in documents_at(agent_session, numbers | {number - 1 for number in numbers}):
-        if number in numbers and before and before[0] == number - 1:
-            found[number] = state_diff(before[1], document.value)
-        before = number, document.value
-    return found
-
-
-def _turn_details(details: json.JsonObject, turn: Turn | None, diff: json.JsonValue) -> json.JsonObject:
-    content: json.JsonObject = {
-        "input_type": turn.input.get("type") if turn else None,
-        "output_type": turn.output.get("type") if turn else None,
-        "input": turn.input if turn else None,
-        "output": turn.output if turn else None,
-        "reasoning": turn.reasoning if turn else None,
-        "metadata": turn.metadata if turn else None,
-    }
-    return {**details, **content, "state_diff": diff}
-
-
-def _refusal_details(details: json.JsonObject, attempt: RefusedWrite | None) -> json.JsonObject:
-    attempted: json.JsonValue = attempt.attempted if attempt else None
-    if attempt and attempt.attempted is not None and not attempt.attempted_truncated:
-        try:
-            attempted = json.parse(attempt.attempted)
-        except ValueError:
-            attempted = attempt.attempted
-    return {**details, "attempted": attempted, "reasoning": attempt.reasoning if attempt else None}
 
 
 def with_reasoning(traces: QuerySet[Trace], text: str) -> QuerySet[Trace]:

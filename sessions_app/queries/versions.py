@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
+from functools import reduce
+from operator import or_
+from typing import TypeAlias
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from sessions_app import codec
 from sessions_app.errors import VersionNotFound
@@ -16,6 +19,9 @@ from statebase_site.base import json
 _BATCH = 32
 # The databases refuse to look for a greater one.
 _NO_NUMBER = 2**31
+
+Place: TypeAlias = tuple[int, int]
+"""Where a version is: its session's key, and its number."""
 
 
 def absolute_version(agent_session: AgentSession, requested: int) -> int:
@@ -66,58 +72,54 @@ def texts_at(agent_session: AgentSession, numbers: Iterable[int]) -> Iterator[tu
 
     Numbers that do not exist are passed over. Bodies come in batches, so that a caller may stop early.
     """
-    wanted = sorted({number for number in numbers if 0 <= number < _NO_NUMBER})
-    keyframe_number, keyframe_text = -1, b""
+    places = [(agent_session.pk, number) for number in numbers if 0 <= number < _NO_NUMBER]
+    for (_, number), text in texts_of(places):
+        yield number, text
+
+
+def texts_of(places: Iterable[Place]) -> Iterator[tuple[Place, bytes]]:
+    """The same for versions of any sessions, each named by its place."""
+    wanted = sorted(set(places))
+    keyframe, keyframe_text = (0, 0), b""
     for start in range(0, len(wanted), _BATCH):
         batch = wanted[start : start + _BATCH]
-        rows = {
-            row.number: row
-            for row in StateVersion.objects.filter(agent_session=agent_session, number__in=batch).only(
-                "agent_session_id", "number", "encoding", "keyframe", "body"
-            )
-        }
-        missing = {row.keyframe for row in rows.values()} - rows.keys() - {keyframe_number}
-        keyframes = {row.number: bytes(row.body) for row in rows.values() if row.is_keyframe}
-        if missing:
-            keyframes |= {
-                row.number: bytes(row.body)
-                for row in StateVersion.objects.filter(agent_session=agent_session, number__in=missing).only(
-                    "agent_session_id", "number", "body"
-                )
-            }
-        for number in batch:
-            if number not in rows:
+        rows = _bodies(batch)
+        leaning = {(session_pk, row.keyframe) for (session_pk, _), row in rows.items()}
+        keyframes = rows | _bodies(leaning - rows.keys() - {keyframe})
+        for place in batch:
+            row = rows.get(place)
+            if row is None:
                 continue
-            row = rows[number]
-            if row.keyframe != keyframe_number:
-                keyframe_number = row.keyframe
-                keyframe_text = codec.decode(codec.Encoding.KEYFRAME, keyframes[keyframe_number], None)
-            yield (
-                number,
-                keyframe_text
-                if row.is_keyframe
-                else codec.decode(row.encoding, bytes(row.body), keyframe_text),
-            )
+            if keyframe != (place[0], row.keyframe):
+                keyframe = place[0], row.keyframe
+                keyframe_text = codec.decode(codec.Encoding.KEYFRAME, bytes(keyframes[keyframe].body), None)
+            if row.is_keyframe:
+                yield place, keyframe_text
+            else:
+                yield place, codec.decode(row.encoding, bytes(row.body), keyframe_text)
 
 
-def current_texts(sessions: Sequence[AgentSession]) -> dict[int, bytes]:
-    """The texts of the current states of some sessions, by the session's key: one query for all."""
-    heads = {(each.pk, each.head_version) for each in sessions}
-    keyframes = {(each.pk, each.head_keyframe) for each in sessions}
-    rows = {
-        (row.agent_session_id, row.number): row
-        for row in StateVersion.objects.filter(pk__in=sorted(heads | keyframes)).only(
-            "agent_session_id", "number", "encoding", "body"
-        )
-    }
-    texts = {}
-    for session in sessions:
-        row = rows[session.pk, session.head_version]
-        text = codec.decode(
-            codec.Encoding.KEYFRAME, bytes(rows[session.pk, session.head_keyframe].body), None
-        )
-        texts[session.pk] = text if row.is_keyframe else codec.decode(row.encoding, bytes(row.body), text)
-    return texts
+def among(places: Collection[Place]) -> Q:
+    """The condition for the rows of some versions: at least one."""
+    numbers: dict[int, list[int]] = {}
+    for session_pk, number in places:
+        numbers.setdefault(session_pk, []).append(number)
+    return reduce(or_, (Q(agent_session=pk, number__in=wanted) for pk, wanted in numbers.items()))
+
+
+def _bodies(places: Collection[Place]) -> dict[Place, StateVersion]:
+    if not places:
+        return {}
+    rows = StateVersion.objects.filter(among(places)).only(
+        "agent_session_id", "number", "encoding", "keyframe", "body"
+    )
+    return {(row.agent_session_id, row.number): row for row in rows}
+
+
+def current_texts(sessions: Iterable[AgentSession]) -> dict[int, bytes]:
+    """The texts of the current states of some sessions, by the session's key."""
+    heads = [(each.pk, each.head_version) for each in sessions]
+    return {session_pk: text for (session_pk, _), text in texts_of(heads)}
 
 
 def fitting(versions: list[StateVersion], most_bytes: int) -> list[StateVersion]:

@@ -5,6 +5,7 @@ Routes raise domain errors and return plain JSON values; everything about HTTP t
 
 from typing import Any
 
+from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
 from ninja import NinjaAPI
@@ -93,6 +94,7 @@ def new_api(*, title: str, version: str, description: str) -> NinjaAPI:
     api.add_exception_handler(
         json.JsonFault, lambda request, fault: error_answer(request, invalid_json(fault))
     )
+    api.add_exception_handler(SuspiciousOperation, _unreadable)
     api.add_exception_handler(Http404, lambda request, _: error_answer(request, route_not_found(request)))
     api.add_exception_handler(Exception, crash_answer)
     return api
@@ -101,6 +103,7 @@ def new_api(*, title: str, version: str, description: str) -> NinjaAPI:
 def dispatch(request: HttpRequest) -> HttpResponse:
     """Answer a request of the API without what only browsers need: cookies, sessions, CSRF, messages."""
     request.get_host()  # refuses hosts that are not served here
+    request.encoding = "utf-8"  # whatever charset the content type names: it may be none that Python can read
     try:
         match = resolve(request.path_info)
     except Resolver404:
@@ -112,6 +115,11 @@ def dispatch(request: HttpRequest) -> HttpResponse:
         return error_answer(request, route_not_found(request))
     except Exception as error:
         return crash_answer(request, error)
+
+
+def _unreadable(request: HttpRequest, error: SuspiciousOperation) -> HttpResponse:
+    """400 for what Django refuses to read, such as an address with over a thousand parameters."""
+    return error_answer(request, InvalidInput("The request is malformed, or has too many parameters."))
 
 
 def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:

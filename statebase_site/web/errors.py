@@ -153,7 +153,7 @@ def to_json(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     else:
         error = _PLAIN_ERRORS.get(status, internal_error)()
     answer = error_answer(request, error)
-    for name in ("Allow", "Retry-After"):
-        if name in response:
-            answer[name] = response[name]
+    for name, value in response.items():
+        if name not in ("Content-Type", "Content-Length"):
+            answer[name] = value
     return answer

@@ -27,15 +27,16 @@ def limit_up_to(most: int) -> Any:
     return Annotated[int, BeforeValidator(lambda raw: read_limit(raw, most=most))]
 
 
-def _read_whole_number(raw: Any) -> int:
+def read_whole_number(raw: Any) -> int:
+    """An integer in an address; ValueError unless it is digits, perhaps behind a minus."""
     text = str(raw)
     if not _INTEGER.fullmatch(text):
         raise ValueError("must be a whole number.")
     return int(text)
 
 
-WholeNumber = Annotated[int, BeforeValidator(_read_whole_number)]
-"""An integer in an address: digits, perhaps behind a minus; pydantic alone takes `1.0` and `1_0` too."""
+WholeNumber = Annotated[int, BeforeValidator(read_whole_number)]
+"""Read so because pydantic alone takes `1.0` and `1_0` too."""
 
 Order = Literal["asc", "desc"]
 

@@ -46,7 +46,8 @@ class RequestMiddleware:
             if response.status_code >= 400 and not content_type.startswith(JSON_TYPE):
                 response = to_json(request, response)
             response.setdefault("Cache-Control", "no-store")
-            response.setdefault("Content-Length", str(len(response.content)))
+            if response.status_code != 204:
+                response.setdefault("Content-Length", str(len(response.content)))
         elif content_type.startswith("text/html"):
             _protect_page(response)
         response["X-Request-Id"] = request.request_id

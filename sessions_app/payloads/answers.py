@@ -1,0 +1,253 @@
+"""The shapes of answers for the OpenAPI document; `objects` builds what they describe (contract 5)."""
+
+from typing import Any, Generic, Literal, NotRequired, TypeVar
+
+from typing_extensions import TypedDict
+
+Item = TypeVar("Item")
+JsonDocument = dict[str, Any]
+
+
+class List(TypedDict, Generic[Item]):
+    """The envelope of every list (contract section 2)."""
+
+    object: Literal["list"]
+    data: list[Item]
+    has_more: bool
+    first_id: str | None
+    last_id: str | None
+
+
+class _AboutSession(TypedDict):
+    id: str
+    agent_id: str
+    user_id: str | None
+    metadata: JsonDocument
+    memory_count: int
+    turn_count: int
+    ttl_expires_at: str | None
+    created_at: str
+    updated_at: str
+    state: JsonDocument
+    version: int
+    frozen: bool
+
+
+class Session(_AboutSession):
+    """A session with its current state (5.1)."""
+
+    object: Literal["session"]
+    ttl_seconds: int | None
+    frozen_at: str | None
+    forked_from: str | None
+    forked_version: int | None
+
+
+class ForkedSession(Session):
+    """The new session of a fork."""
+
+    new_session_id: str
+
+
+class StateEnvelope(_AboutSession):
+    """The whole state at one version (5.2)."""
+
+    object: Literal["state"]
+    session_id: str
+    reasoning: str | None
+    trace_id: str
+
+
+class State(StateEnvelope):
+    """The answer of a read; `data` is the same object as `state`."""
+
+    data: JsonDocument
+
+
+class WrittenState(StateEnvelope):
+    """The answer of a write."""
+
+    success: Literal[True]
+    new_version: int
+    previous_version: int
+
+
+class RolledBackState(WrittenState):
+    """The answer of a rollback."""
+
+    restored_from_version: int
+    from_version: int
+    reason: str
+
+
+class StateVersion(TypedDict):
+    """One immutable version (5.3)."""
+
+    object: Literal["state_version"]
+    session_id: str
+    version: int
+    state: NotRequired[JsonDocument]
+    created_at: str
+    reasoning: str | None
+    trace_id: str
+    updated_by: str | None
+    source: Literal["create", "update", "replace", "turn", "rollback", "fork"]
+    frozen: bool
+    restored_from_version: int | None
+    turn_id: str | None
+
+
+class VersionList(List[StateVersion]):
+    """Versions of one session."""
+
+    session_id: str
+    current_version: int
+
+
+class Turn(TypedDict):
+    """One immutable exchange (5.4); `input` and `output` have a text `type` and a text `content`."""
+
+    object: Literal["turn"]
+    id: str
+    session_id: str
+    turn_number: int
+    input: JsonDocument
+    output: JsonDocument
+    metadata: JsonDocument
+    reasoning: str | None
+    state_before: JsonDocument | None
+    state_after: JsonDocument | None
+    created_at: str
+    input_preview: str
+    output_preview: str
+    state_version: int
+    trace_id: str
+
+
+class RecentTurn(Turn):
+    """A turn in a context, also as a message."""
+
+    role: Literal["assistant"]
+    content: str
+
+
+class Message(TypedDict):
+    """One side of a turn."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class Context(TypedDict):
+    """What an agent needs for its next step (6.2)."""
+
+    state: JsonDocument
+    memories: list[JsonDocument]
+    recent_turns: list[RecentTurn]
+    messages: list[Message]
+    drift_warning: bool
+    average_relevance: float
+    session_id: str
+    version: int
+    frozen: bool
+
+
+class TraceContext(TypedDict):
+    """The request behind a trace."""
+
+    request_id: str
+    api_key_id: str | None
+
+
+class Trace(TypedDict):
+    """One row of the audit trail (5.6)."""
+
+    object: Literal["trace"]
+    id: str
+    session_id: str | None
+    user_id: str | None
+    action: str
+    actor: str
+    actor_id: str | None
+    resource_type: str | None
+    resource_id: str | None
+    timestamp: str
+    created_at: str
+    details: JsonDocument
+    metadata: JsonDocument
+    context: TraceContext
+    ip_address: str | None
+    source: Literal["system", "client"]
+
+
+class Side(TypedDict):
+    """A version of a session."""
+
+    session_id: str
+    version: int
+
+
+class Counts(TypedDict):
+    """How many differences of each kind there are."""
+
+    added: int
+    removed: int
+    changed: int
+    moved: int
+
+
+class Change(TypedDict):
+    """One difference; `path` is a JSON Pointer in the right document, of a removal in the left one."""
+
+    op: Literal["added", "removed", "changed", "moved"]
+    path: str
+    from_path: str | None
+    old: Any
+    new: Any
+    old_type: str | None
+    new_type: str | None
+
+
+class Difference(TypedDict):
+    """How the right document differs from the left one; `patch` is RFC 6902 (section 15)."""
+
+    object: Literal["diff"]
+    left: Side
+    right: Side
+    equal: bool
+    counts: Counts
+    changes: list[Change]
+    patch: list[JsonDocument]
+
+
+class Effect(TypedDict):
+    """A tool call that a rollback does not take back."""
+
+    turn_id: str
+    tool: str
+    arguments: Any
+    reversibility: Literal["reversible", "compensatable", "irreversible", "unknown"]
+
+
+class ForkSince(TypedDict):
+    """A session forked from a version that would be undone."""
+
+    session_id: str
+    forked_version: int
+    agent_id: str
+    created_at: str
+
+
+class RollbackPreview(TypedDict):
+    """What a rollback would do; what the key may not see is named in `omitted` (section 15)."""
+
+    object: Literal["rollback_preview"]
+    from_version: int
+    to_version: int
+    diff: Difference
+    undone_versions: list[StateVersion]
+    turns: list[Turn]
+    memories: NotRequired[list[JsonDocument]]
+    effects: list[Effect]
+    forks: list[ForkSince]
+    omitted: list[str]

@@ -1,0 +1,184 @@
+"""Two ways to the API: in this process for wide tables, and a really running server for the official SDK."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from django.conf import settings
+from django.http import HttpResponse
+from django.test import Client
+from statebase import StateBase
+
+from statebase_site.access import authentication
+from statebase_site.base import json
+from tests import factories
+from tests.databases import fresh_database
+
+_SECONDS_TO_START = 60
+
+
+class Api:
+    """Requests of one key, answered in this process; every body is strict JSON."""
+
+    def __init__(self, key: str | None) -> None:
+        self.key = key
+        self._client = Client()
+
+    def __call__(
+        self, method: str, path: str, body: Any = None, *, status: int | None = None, **headers: str
+    ) -> HttpResponse:
+        """`body` is raw when bytes, else it is written as JSON; `status` is what must come back."""
+        raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        sent = {"X-API-Key": self.key} if self.key else {}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        answer = self._client.generic(method, path, raw, "application/json", headers=sent)
+        if status is not None:
+            assert answer.status_code == status, (method, path, answer.status_code, answer.content[:2000])
+        return answer
+
+    def json(self, method: str, path: str, body: Any = None, *, status: int = 200, **headers: str) -> Any:
+        """The answer's JSON, read as strictly as it was written."""
+        return json.parse(self(method, path, body, status=status, **headers).content)
+
+    def get(self, path: str, **fields: Any) -> Any:
+        return self.json("GET", path, **fields)
+
+    def session(self, state: Any = None, **fields: Any) -> str:
+        """The path of a new session."""
+        body = {"agent_id": "support-bot", "initial_state": state or {}, **fields}
+        return f"/v1/sessions/{self.json('POST', '/v1/sessions', body, status=201)['id']}"
+
+    def session_with_versions(self, count: int) -> str:
+        """The path of a session at version `count`, whose state says `{"step": n}` at version n."""
+        path = self.session({"step": 0})
+        for number in range(1, count + 1):
+            self.json("PATCH", f"{path}/state", {"state": {"step": number}, "reasoning": f"Step {number}"})
+        return path
+
+    def error(self, method: str, path: str, body: Any = None, *, status: int, **headers: str) -> Any:
+        """The `error` of an answer that has the shape every error has."""
+        answer = self.json(method, path, body, status=status, **headers)
+        assert answer.keys() == {"error", "detail"}
+        error = answer["error"]
+        assert error.keys() >= {"code", "message", "type", "param", "request_id", "suggestion", "docs"}
+        assert isinstance(answer["detail"], list) or answer["detail"] == error["message"]
+        return error
+
+
+@pytest.fixture
+def project(db):
+    authentication._remembered.clear()  # another test's keys may have had the same numbers
+    return factories.project()
+
+
+@pytest.fixture
+def api(project):
+    """A key that may do all."""
+    return Api(factories.api_key(project)[1])
+
+
+@pytest.fixture
+def with_scopes(project):
+    """Makes a key of the same project that has only these scopes."""
+    return lambda *scopes: Api(factories.api_key(project, *scopes)[1])
+
+
+@pytest.fixture
+def agent(with_scopes):
+    """A key as an agent should have it (contract section 9)."""
+    return with_scopes(*factories.AGENT_SCOPES)
+
+
+@pytest.fixture
+def stranger(project):
+    """A key of another project."""
+    return Api(factories.api_key(factories.project("Other"))[1])
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server with a database of its own."""
+
+    url: str
+    full_key: str
+    agent_key: str
+
+    def sdk(self, key: str | None = None) -> StateBase:
+        return StateBase(api_key=key or self.full_key, base_url=self.url)
+
+    def http(self, key: str | None = None) -> httpx.Client:
+        return httpx.Client(base_url=self.url, headers={"X-API-Key": key or self.full_key}, timeout=30)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """The production server on a free port, on the kind of database that is tested."""
+    home = tmp_path_factory.mktemp("server")
+    with fresh_database() as database_url:
+        environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+        environment |= {"STATEBASE_HOME": str(home)}
+        if database_url:
+            environment["DATABASE_URL"] = database_url
+
+        def manage(*arguments: str) -> str:
+            command = [sys.executable, "manage.py", *arguments]
+            run = subprocess.run(
+                command, cwd=settings.BASE_DIR, env=environment, check=True, capture_output=True, text=True
+            )
+            return run.stdout
+
+        def key(*arguments: str) -> str:
+            return re.search(r"\bsb_\w+", manage("create_key", "--project", "acme", *arguments))[0]
+
+        manage("migrate", "--verbosity", "0")
+        manage("create_project", "Acme")
+        full_key = key("--name", "Responder")
+        agent_key = key("--name", "Agent", "--scopes", *factories.AGENT_SCOPES)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--port", str(port)], cwd=settings.BASE_DIR, env=environment
+        )
+        url = f"http://127.0.0.1:{port}"
+        try:
+            _wait_until_it_answers(url, process)
+            yield Server(url, full_key, agent_key)
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _wait_until_it_answers(url: str, process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + _SECONDS_TO_START
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "The server ended while it started."
+        try:
+            httpx.get(f"{url}/health/ready").raise_for_status()
+            return
+        except httpx.HTTPError:
+            time.sleep(0.1)
+    raise AssertionError("The server did not start in time.")
+
+
+@pytest.fixture
+def sb(server):
+    """The official SDK with a key that may do all."""
+    with server.sdk() as client:
+        yield client
+
+
+@pytest.fixture
+def http(server):
+    """Plain HTTP to the running server."""
+    with server.http() as client:
+        yield client
