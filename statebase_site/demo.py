@@ -12,6 +12,7 @@ from sessions_app.store import write_transaction
 from statebase_site.access import actions as access
 from statebase_site.access.actor import system_actor
 from statebase_site.access.models import ApiKey, Project, Role
+from statebase_site.bootstrap import say
 
 NAME = "demo"
 
@@ -54,6 +55,7 @@ def prepare(*, reset: bool) -> Project:
         elif not reset:
             return project
         maintenance.remove_project_content(project=project)
+        say("Loading demo data …")
         load_demo(project)
     return project
 

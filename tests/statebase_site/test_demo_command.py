@@ -97,6 +97,10 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def browser() -> httpx.Client:
+    return httpx.Client(follow_redirects=True, timeout=SECONDS, headers={"Accept": "text/html"})
+
+
 def wait_until(condition) -> None:
     deadline = time.monotonic() + SECONDS
     while not condition():
@@ -138,16 +142,16 @@ def demo(installation) -> Demo:
 def test_the_first_line_opens_every_door(installation, demo):
     assert demo.get("/health").json()["status"] == "healthy"
     assert demo.sessions()
-    with httpx.Client(follow_redirects=True, timeout=SECONDS) as browser:
-        page = browser.get(demo.sign_in_url)
+    with browser() as first:
+        page = first.get(demo.sign_in_url)
         assert page.status_code == 200
         assert "sign-in" not in str(page.url)
         stylesheet = page.text.partition('rel="stylesheet" href="')[2].partition('"')[0]
-        answer = browser.get(demo.url + stylesheet)
+        answer = first.get(demo.url + stylesheet)
         assert answer.status_code == 200
         assert "immutable" in answer.headers["cache-control"]
-    with httpx.Client(follow_redirects=True, timeout=SECONDS) as another_browser:
-        assert another_browser.get(demo.sign_in_url).status_code >= 400
+    with browser() as second:
+        assert second.get(demo.sign_in_url).status_code >= 400
 
 
 @pytest.mark.once
@@ -171,7 +175,7 @@ def test_reset_makes_its_own_project_anew_and_touches_no_other(installation, dem
         "from sessions_app import actions; from statebase_site.access import actions as access;"
         "from statebase_site.access.actor import system_actor;"
         "by = system_actor(access.create_project(name='other'));"
-        "print(actions.create_session(agent_id='a', by=by).session.public_id)"
+        "print(actions.create_session(agent_id='a', by=by).agent_session.public_id)"
     )
     kept = installation.do(other)
     again = installation.demo("--reset")
