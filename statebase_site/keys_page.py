@@ -9,11 +9,12 @@ from sessions_app import actions
 from statebase_site.access import queries, usage
 from statebase_site.access.actor import Actor
 from statebase_site.access.current import actor_for
+from statebase_site.access.errors import KeyMadeAlready, KeyRevokedAlready
 from statebase_site.access.forms import KeyForm
 from statebase_site.access.scopes import KEYS_MANAGE
 from statebase_site.access.tables import EndedKeyTable, KeyTable
 from statebase_site.base import clock
-from statebase_site.base.errors import Conflict, InvalidInput
+from statebase_site.base.errors import InvalidInput
 
 _ENDED_SHOWN = 50
 
@@ -33,6 +34,9 @@ def keys(request: HttpRequest) -> HttpResponse:
     except InvalidInput as wrong:
         form.add_error(wrong.param if wrong.param in form.fields else None, wrong.message)
         return _list(request, by, form, status=422)
+    except KeyMadeAlready as again:
+        messages.warning(request, f"{again.message} {again.suggestion}")
+        return redirect("access:keys")
     return render(
         request,
         "access/key_made.html",
@@ -72,7 +76,7 @@ def revoke(request: HttpRequest, key_id: str) -> HttpResponse:
         return render(request, "access/revoke_key.html", {"nav_current": "settings", "key": key})
     try:
         actions.revoke_key(key=key, by=by)
-    except Conflict as done:
+    except KeyRevokedAlready as done:
         messages.info(request, done.message)
     else:
         messages.success(

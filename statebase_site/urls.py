@@ -3,13 +3,15 @@
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 
-from statebase_site import views
+from statebase_site import keys_page, views
 from statebase_site.access import urls as access
 from statebase_site.api import api
 from statebase_site.web.preferences import preferences
 
 _access = [
     *access.urlpatterns,
+    path("settings/keys/", keys_page.keys, name="keys"),
+    path("settings/keys/<str:key_id>/revoke/", keys_page.revoke, name="revoke-key"),
 ]
 
 urlpatterns = [

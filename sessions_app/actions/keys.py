@@ -11,6 +11,8 @@ from sessions_app.enums import Action
 from sessions_app.store import TraceDraft
 from statebase_site.access import actions as access
 from statebase_site.access.actor import Actor
+from statebase_site.access.errors import KeyMadeAlready
+from statebase_site.access.idempotency import recall, remember
 from statebase_site.access.models import ApiKey
 
 
@@ -25,12 +27,16 @@ def create_key(
 ) -> tuple[ApiKey, str]:
     """Make a key of the actor's project; returns it with the clear key, which is nowhere else.
 
-    `rate_limit` is in requests a minute, 0 for none. Raises as `access.actions.create_key` does.
+    `rate_limit` is in requests a minute, 0 for none. Raises as `access.actions.create_key` does, and
+    `KeyMadeAlready` where the request is repeated: the clear key can't be had again.
     """
+    if made := recall(by):
+        raise KeyMadeAlready(made["prefix"])
     key, clear_key = access.create_key(
         name=name, scopes=scopes, rate_limit=rate_limit, expires_at=expires_at, by=by
     )
     _trace(Action.KEY_CREATED, key, by)
+    remember(by, {"key": key.public_id, "prefix": key.prefix})
     return key, clear_key
 
 

@@ -21,6 +21,18 @@ class KeyRevokedAlready(Conflict):
         super().__init__(f"The key {name!r} is revoked already: it answers 401 since then.")
 
 
+class KeyMadeAlready(Conflict):
+    """The same request made a key before; what was shown then can't be shown again."""
+
+    code = "already_exists"
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__(
+            f"This was sent before and made the key {prefix}… then; a key is shown only once.",
+            suggestion="If you did not copy it, revoke it and make another.",
+        )
+
+
 class AlreadyExists(Conflict):
     """The name is taken."""
 

@@ -3,10 +3,12 @@
 from typing import Any
 
 import django_tables2 as tables
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from statebase_site.access.models import ApiKey
+from statebase_site.access.scopes import FULL
 from statebase_site.web.templatetags.ui import visible
 
 _NUMBER = {"th": {"class": "num"}, "td": {"class": "num"}}
@@ -22,9 +24,8 @@ class _KeyColumns(tables.Table):
     total_requests = tables.TemplateColumn("{{ value|thousands }}", verbose_name="Requests", attrs=_NUMBER)
     last_used_at = tables.TemplateColumn(_MOMENT, verbose_name="Last used")
 
-    class Meta:
-        orderable = False
-        empty_text = None
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, orderable=False, **kwargs)
 
     def render_name(self, record: ApiKey) -> SafeString:
         return format_html(
@@ -32,7 +33,9 @@ class _KeyColumns(tables.Table):
         )
 
     def render_scopes(self, value: frozenset[str]) -> SafeString:
-        chips = format_html_join(" ", '<span class="chip">{}</span>', ((scope,) for scope in sorted(value)))
+        chips = format_html_join(
+            " ", '<span class="chip">{}</span>', ((_in_words(scope),) for scope in sorted(value))
+        )
         return format_html('<span class="chips">{}</span>', chips)
 
 
@@ -44,13 +47,20 @@ class KeyTable(_KeyColumns):
     expires_at = tables.TemplateColumn(
         "{% if value %}{% moment value %}{% else %}never{% endif %}", verbose_name="Expires"
     )
-    revoke = tables.TemplateColumn(
-        template_name="access/_revoke_cell.html", verbose_name="Action", accessor="public_id"
-    )
+    revoke = tables.Column(verbose_name="Action", accessor="public_id")
 
     def __init__(self, *args: Any, may_manage: bool, **kwargs: Any) -> None:
         self.may_manage = may_manage
         super().__init__(*args, **kwargs)
+
+    def render_revoke(self, record: ApiKey) -> SafeString:
+        if not self.may_manage:
+            return format_html('<span class="faint">admins only</span>')
+        return format_html(
+            '<a class="btn slim quiet danger" href="{}">Revoke<span class="visually-hidden"> {}</span></a>',
+            reverse("access:revoke-key", args=[record.public_id]),
+            visible(record.name),
+        )
 
 
 class EndedKeyTable(_KeyColumns):
@@ -64,3 +74,7 @@ class EndedKeyTable(_KeyColumns):
         verbose_name="Ended",
         accessor="public_id",
     )
+
+
+def _in_words(scope: str) -> str:
+    return "everything" if scope == FULL else scope

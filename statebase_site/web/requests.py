@@ -52,7 +52,9 @@ def is_loopback(request: HttpRequest) -> bool:
 
 
 def prefers_html(request: HttpRequest) -> bool:
-    """Whether the client would rather read a page than JSON (browsers do, `*/*` does not)."""
+    """Whether the client would rather read a page than JSON (browsers and htmx do, `*/*` does not)."""
+    if "HX-Request" in request.headers:
+        return True
     return request.get_preferred_type(["application/json", "text/html"]) == "text/html"
 
 
