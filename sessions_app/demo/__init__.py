@@ -1,10 +1,39 @@
-"""Demo data, made through the actions."""
+"""Demo data: twelve sessions of several agents over the last thirty days, made through the actions.
 
-from sessions_app import actions
-from statebase_site.access.actor import system_actor
+The content is the same each time; only the times follow the day on which it is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sessions_app.demo import documents, engineering, medical, money, records, support, travel, warehouse
+from sessions_app.demo.story import mark
+from sessions_app.models import AgentSession
 from statebase_site.access.models import Project
+from statebase_site.base import clock
+
+# Oldest first. Forks are told with the session that they come from.
+_STORIES = (
+    support.ALL_WELL,
+    documents.LONG_CONTRACT,
+    travel.TWO_BRANCHES,
+    warehouse.TWO_THOUSAND_VERSIONS,
+    medical.INTAKE,
+    engineering.FAILING_TEST,
+    money.WRONG_PAYMENT,
+    support.LOOP,
+    records.FROZEN,
+    travel.CORRUPTED,
+)
 
 
-def load_demo(project: Project) -> None:
-    """Fill the empty project."""
-    actions.create_session(agent_id="travel-agent", by=system_actor(project))
+def load_demo(project: Project, *, progress: Callable[[str], None] | None = None) -> None:
+    """Tell every story that the project does not have yet; `progress` hears the name of each before it."""
+    now = clock.now()
+    for slug, tell in _STORIES:
+        if AgentSession.objects.filter(project=project, imported_from=mark(slug)).exists():
+            continue
+        if progress:
+            progress(slug)
+        tell(project, now, slug)
