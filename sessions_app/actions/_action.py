@@ -94,7 +94,7 @@ def require_thaw(agent_session: AgentSession, by: Actor, *, operation: str, to: 
 
 
 def may_undo_freeze(agent_session: AgentSession, by: Actor) -> bool:
-    """Whether `by` is the person who froze the session less than a minute ago, and nobody acted on it since."""
+    """Whether `by` is the person who froze the session under a minute ago, and nobody acted on it since."""
     return (
         by.kind == ActorKind.PERSON
         and agent_session.frozen_at is not None

@@ -46,10 +46,11 @@ def update_session(
     if ttl_seconds is not None:
         agent_session.ttl_seconds = ttl_seconds
         agent_session.expires_at = append.moment + timedelta(seconds=ttl_seconds)
+        agent_session.expired_at = None
         if agent_session.life_stopped_at:
             agent_session.life_stopped_at = append.moment
     agent_session.updated_at = append.moment
-    agent_session.save(update_fields=["metadata_text", "ttl_seconds", "expires_at"])
+    agent_session.save(update_fields=["metadata_text", "ttl_seconds", "expires_at", "expired_at"])
     index_metadata(agent_session)
     append.add_trace(TraceDraft(Action.SESSION_UPDATED, "session", agent_session.public_id, details))
     append.write()

@@ -31,7 +31,6 @@ def traces_for(
         Q(agent_session=None) | Q(agent_session__deleted_at=None) | Q(action=Action.SESSION_DELETED)
     )
     given = {
-        "session_public_id": session_id,
         "user_id": user_id,
         "action": OLDER_ACTION_NAMES.get(action, action) if action else None,
         "resource_type": resource_type,
@@ -40,14 +39,19 @@ def traces_for(
         "created_at__lte": created_before,
     }
     if session_id is not None:
-        # By the key, so that the index of the session's traces serves.
-        session_pk = AgentSession.objects.filter(project=by.project, public_id=session_id).values_list(
-            "pk", flat=True
-        )
-        traces = traces.filter(Q(agent_session__in=list(session_pk)))
-        del given["session_public_id"]
+        traces = traces.filter(_of_session(by, findable(session_id)))
     traces = traces.filter(**{name: value for name, value in given.items() if value is not None})
     return traces.order_by("-created_at", "-pk")
+
+
+def _of_session(by: Actor, session_id: str) -> Q:
+    """By the session's key, so that the index of its traces serves; a purged one left a tombstone."""
+    session_pk = (
+        AgentSession.objects.filter(project=by.project, public_id=session_id).values_list("pk").first()
+    )
+    if session_pk:
+        return Q(agent_session=session_pk[0])
+    return Q(agent_session=None, action=Action.SESSION_DELETED, session_public_id=session_id)
 
 
 def trace_for(by: Actor, trace_id: str) -> Trace:
