@@ -1,4 +1,4 @@
-"""Rule 3: a rollback makes a new version with the earlier state, and takes nothing away (contract 6.3, 7.2)."""
+"""Rule 3: a rollback makes a new version with the earlier state, and removes nothing (contract 6.3, 7.2)."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def test_each_target_has_its_defined_answer(key, asked, restored):
     assert (version.number, version.restored_from) == (7, restored)
     assert queries.document_at(made, 7).value["step"] == restored
     details = queries.trace_details(queries.traces_for(key).filter(public_id=version.trace_id))
-    assert list(details.values())[0] == {
+    assert next(iter(details.values())) == {
         "from_version": 6,
         "to_version": restored,
         "new_version": 7,

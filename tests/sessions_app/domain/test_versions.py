@@ -1,4 +1,4 @@
-"""Rules 1 and 2: numbers without gaps, and what a write returned is what a read shows for ever (contract 7)."""
+"""Rules 1 and 2: no gaps, and what a write returned is what a read shows for ever (contract 7)."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
