@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from sessions_app.views import acting, time_machine
 from sessions_app.views.sessions import session_list
 from sessions_app.views.traces import all_traces, session_traces, trace
 from sessions_app.views.turns import session_turns
@@ -10,6 +11,16 @@ app_name = "sessions"
 
 urlpatterns = [
     path("sessions/", session_list, name="list"),
+    path("sessions/<str:session_id>/", time_machine.time_machine, name="time-machine"),
+    path("sessions/<str:session_id>/v/<int:number>", time_machine.version, name="version"),
+    path("sessions/<str:session_id>/v/<int:number>/state.json", time_machine.state, name="state"),
+    path("sessions/<str:session_id>/live", time_machine.live, name="live"),
+    path("sessions/<str:session_id>/rollback", acting.rollback, name="rollback"),
+    path("sessions/<str:session_id>/rollback/preview", acting.rehearse, name="rehearse"),
+    path("sessions/<str:session_id>/fork", acting.fork, name="fork"),
+    path("sessions/<str:session_id>/freeze", acting.freeze, name="freeze"),
+    path("sessions/<str:session_id>/freeze/undo", acting.undo_freeze, name="undo-freeze"),
+    path("sessions/<str:session_id>/resume", acting.resume, name="resume"),
     path("sessions/<str:session_id>/turns", session_turns, name="turns"),
     path("sessions/<str:session_id>/traces", session_traces, name="traces"),
     path("traces/", all_traces, name="all-traces"),

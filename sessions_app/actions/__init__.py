@@ -4,6 +4,7 @@ All take keywords only and `by`, the actor. They raise domain errors and know no
 idempotency key on `by.request`, a repeated call returns what the first one made and runs nothing.
 """
 
+from sessions_app.actions._action import may_undo_freeze
 from sessions_app.actions.create import create_session, fork
 from sessions_app.actions.importing import RunImported, import_run
 from sessions_app.actions.keys import create_key, revoke_key
@@ -37,6 +38,7 @@ __all__ = [
     "freeze",
     "hold",
     "import_run",
+    "may_undo_freeze",
     "release",
     "restore_deleted_session",
     "resume",

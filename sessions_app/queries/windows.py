@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from django.db.models import Count, Max, Min
 
@@ -39,7 +40,7 @@ def rollback_targets(agent_session: AgentSession) -> dict[int, int]:
 
 def undone_by(number: int, ranges: Sequence[LiveRange]) -> int | None:
     """The rollback that undid a version; None where the current state descends from it."""
-    for newer, older in zip(ranges, ranges[1:], strict=False):
+    for newer, older in pairwise(ranges):
         if older.last < number < newer.first:
             return newer.first
     return None
