@@ -86,7 +86,9 @@ def _database() -> dict:
             "timeout": 20,
             # Read-modify-write needs the lock from the start: a deferred transaction fails when it upgrades.
             "transaction_mode": "IMMEDIATE",
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; "
+            # So that INSERT OR REPLACE, which removes the old row, meets the triggers that keep evidence.
+            "PRAGMA recursive_triggers=ON;",
         }
     elif database["ENGINE"] == "django.db.backends.postgresql":
         options.setdefault("connect_timeout", 10)  # seconds; without it a wrong host hangs for minutes
