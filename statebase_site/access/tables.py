@@ -55,7 +55,7 @@ class KeyTable(_KeyColumns):
 
     def render_revoke(self, record: ApiKey) -> SafeString:
         if not self.may_manage:
-            return format_html('<span class="faint">admins only</span>')
+            return SafeString('<span class="faint">admins only</span>')
         return format_html(
             '<a class="btn slim quiet danger" href="{}">Revoke<span class="visually-hidden"> {}</span></a>',
             reverse("access:revoke-key", args=[record.public_id]),

@@ -1,6 +1,6 @@
 """`manage.py create_key --name N`: the key alone on standard output, so that scripts can take it."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -11,6 +11,8 @@ from statebase_site.access.scopes import EVERY_SCOPE, FULL
 from statebase_site.base import clock
 from statebase_site.base.errors import DomainError
 from statebase_site.management.commands._projects import named_project
+
+_DAYS_MOST = 36_500
 
 
 class Command(BaseCommand):
@@ -37,7 +39,7 @@ class Command(BaseCommand):
         **options: Any,
     ) -> None:
         owner = named_project(project)
-        expires_at = clock.now() + timedelta(days=expires_days) if expires_days is not None else None
+        expires_at = _in_days(expires_days) if expires_days is not None else None
         wanted = [scope for part in scopes for scope in part.split(",") if scope]
         try:
             key, clear_key = actions.create_key(
@@ -49,3 +51,9 @@ class Command(BaseCommand):
             f"The key {key.name} of project {owner.slug} is made. It is shown this once; only a hash is kept."
         )
         self.stdout.write(clear_key)
+
+
+def _in_days(days: int) -> datetime:
+    if not 1 <= days <= _DAYS_MOST:
+        raise CommandError(f"--expires-days must be a number from 1 to {_DAYS_MOST}.")
+    return clock.now() + timedelta(days=days)
