@@ -100,16 +100,15 @@ def _target(request: ApiRequest, session_id: str, body: requests.Rollback) -> in
         return body.version
     if body.count is not None:
         return -body.count
-    if body.turn_id is None and body.turn_count is None:
-        raise InvalidInput(
-            "version is required.",
-            param="version",
-            suggestion='Send {"version": -1} to undo the last change.',
-        )
-    agent_session = queries.session_for(request.actor, session_id)
     if body.turn_id is not None:
+        agent_session = queries.session_for(request.actor, session_id)
         return queries.turn_for(request.actor, body.turn_id, agent_session).state_version
-    return queries.version_before_turns(agent_session, body.turn_count)
+    if body.turn_count is not None:
+        agent_session = queries.session_for(request.actor, session_id)
+        return queries.version_before_turns(agent_session, body.turn_count)
+    raise InvalidInput(
+        "version is required.", param="version", suggestion='Send {"version": -1} to undo the last change.'
+    )
 
 
 @router.post(

@@ -83,4 +83,4 @@ def _side(request: ApiRequest, text: str, param: str) -> tuple[AgentSession, int
 def _difference(left: tuple[AgentSession, int], right: tuple[AgentSession, int]) -> HttpResponse:
     comparison = compare(queries.document_at(*left).value, queries.document_at(*right).value)
     sides = [{"session_id": session.public_id, "version": number} for session, number in (left, right)]
-    return json_answer(time_travel.difference(*sides, comparison))
+    return json_answer(time_travel.difference(sides[0], sides[1], comparison))

@@ -21,7 +21,13 @@ from sessions_app.queries.traces import (
     traces_for,
     with_reasoning,
 )
-from sessions_app.queries.turns import states_of_turn, turn_for, turns_of, turns_that_made_versions
+from sessions_app.queries.turns import (
+    states_of_turn,
+    turn_for,
+    turns_of,
+    turns_that_made_versions,
+    version_before_turns,
+)
 from sessions_app.queries.verify import FirstBad, Verification, verify_session
 from sessions_app.queries.versions import (
     absolute_version,

@@ -86,7 +86,8 @@ def _place_of(trace: Trace) -> Place | None:
     """Where the version is that a trace tells of."""
     details = trace.details
     number = details.get("new_version", details.get("version"))
-    return (trace.agent_session_id, number) if isinstance(number, int) else None
+    session_pk = trace.agent_session_id
+    return (session_pk, number) if session_pk is not None and isinstance(number, int) else None
 
 
 def _pks(traces: list[Trace], *actions: Action) -> list[int]:
@@ -107,9 +108,10 @@ def _states(places: Collection[Place]) -> dict[Place | None, JsonValue]:
 def _state_diffs(places: Collection[Place]) -> dict[Place | None, JsonObject]:
     """What some versions changed; no more than two states are in memory."""
     found: dict[Place | None, JsonObject] = {}
-    previous, state_before = (0, 0), {}
+    previous: Place | None = None
+    state_before: JsonObject = {}
     for place, text in texts_of({*places, *((session_pk, number - 1) for session_pk, number in places)}):
-        state = json.parse_stored(text)
+        state: JsonObject = json.parse_stored(text)  # type: ignore[assignment]
         if place in places and previous == (place[0], place[1] - 1):
             found[place] = state_diff(state_before, state)
         previous, state_before = place, state

@@ -37,10 +37,7 @@ def version_before_turns(agent_session: AgentSession, count: int) -> int:
     turn = turns_of(agent_session).filter(number=agent_session.turn_count - count + 1).first()
     if turn is None:
         raise TurnNotFound(f"{count} turns back")
-    made_one = StateVersion.objects.filter(
-        agent_session=agent_session, number=turn.state_version, turn_id=turn.public_id
-    ).exists()
-    return turn.state_version - made_one
+    return turn.state_version - len(turns_that_made_versions(agent_session, [turn]))
 
 
 def states_of_turn(

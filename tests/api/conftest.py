@@ -147,7 +147,9 @@ def server(tmp_path_factory):
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         process = subprocess.Popen(
-            [sys.executable, "manage.py", "serve", "--port", str(port)], cwd=settings.BASE_DIR, env=environment
+            [sys.executable, "manage.py", "serve", "--port", str(port)],
+            cwd=settings.BASE_DIR,
+            env=environment,
         )
         url = f"http://127.0.0.1:{port}"
         try:

@@ -1,0 +1,84 @@
+"""Each route demands its scope, after the route and before the body (contract 3, 9)."""
+
+import pytest
+
+from statebase_site.access import scopes
+
+READ, WRITE, DELETE, TRACES = (
+    scopes.SESSIONS_READ,
+    scopes.SESSIONS_WRITE,
+    scopes.SESSIONS_DELETE,
+    scopes.TRACES_READ,
+)
+S = "/v1/sessions/sess_unknown"
+ROUTES = (
+    ("POST", "/v1/sessions", WRITE),
+    ("GET", "/v1/sessions", READ),
+    ("GET", S, READ),
+    ("PATCH", S, WRITE),
+    ("DELETE", S, DELETE),
+    ("POST", f"{S}/fork", WRITE),
+    ("POST", f"{S}/context", READ),
+    ("GET", f"{S}/context", READ),
+    ("GET", f"{S}/state", READ),
+    ("PATCH", f"{S}/state", WRITE),
+    ("PUT", f"{S}/state", WRITE),
+    ("POST", f"{S}/state", WRITE),
+    ("POST", f"{S}/state/rollback", WRITE),
+    ("POST", f"{S}/rollback", WRITE),
+    ("POST", f"{S}/freeze", WRITE),
+    ("POST", f"{S}/resume", WRITE),
+    ("POST", f"{S}/unfreeze", WRITE),
+    ("GET", f"{S}/versions", READ),
+    ("GET", f"{S}/state/versions", READ),
+    ("GET", f"{S}/state/history", READ),
+    ("GET", f"{S}/versions/0", READ),
+    ("GET", f"{S}/state/versions/0", READ),
+    ("POST", f"{S}/turns", WRITE),
+    ("GET", f"{S}/turns", READ),
+    ("GET", f"{S}/turns/turn_x", READ),
+    ("GET", "/v1/turns/turn_x", READ),
+    ("GET", "/v1/traces", TRACES),
+    ("POST", "/v1/traces", WRITE),
+    ("GET", "/v1/traces/trace_x", TRACES),
+    ("GET", f"{S}/traces", TRACES),
+    ("GET", "/v1/traces/sessions/sess_unknown/traces", TRACES),
+    ("GET", f"{S}/diff", READ),
+    ("GET", "/v1/diff", READ),
+    ("GET", f"{S}/rollback/preview", READ),
+)
+
+
+@pytest.mark.parametrize(("method", "path", "scope"), ROUTES)
+def test_a_route_demands_its_scope_before_it_reads_the_body(with_scopes, method, path, scope):
+    lacking = with_scopes(*(each for each in scopes.EVERY_SCOPE if each not in (scope, scopes.FULL)))
+    error = lacking.error(method, path, b"{broken", status=403)
+    assert (error["code"], error["type"]) == ("permission_denied", "permission_error")
+    assert error["required_scope"] == scope
+    holding = with_scopes(scope)
+    assert holding(method, path, {}).status_code in (200, 400, 404)
+
+
+def test_the_routes_above_are_all_there_are(api):
+    from statebase_site.api import api as ninja
+
+    known = {
+        (method, "/v1" + path.replace("{session_id}", "sess_unknown"))
+        for _, router in ninja._routers
+        for path, view in router.path_operations.items()
+        for operation in view.operations
+        for method in operation.methods
+    }
+    for name, value in (("turn_id", "turn_x"), ("trace_id", "trace_x"), ("number", "0")):
+        known = {(method, path.replace(f"{{{name}}}", value)) for method, path in known}
+    assert known == {(method, path) for method, path, _ in ROUTES}
+
+
+def test_401_comes_before_404_and_405_before_403(api, with_scopes):
+    api.key = "sb_unknown"
+    for method, path in (("GET", "/v1/nowhere"), ("PUT", "/v1/sessions"), ("POST", "/v1/sessions")):
+        answer = api(method, path, b"{broken", status=401)
+        assert "X-RateLimit-Limit" not in answer
+    nothing = with_scopes(scopes.KEYS_MANAGE)
+    assert nothing.error("GET", "/v1/nowhere", status=404)["code"] == "resource_not_found"
+    assert nothing("PUT", "/v1/sessions", status=405)["Allow"]
