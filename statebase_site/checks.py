@@ -59,6 +59,8 @@ def database_version(databases: Sequence[str] | None, **_: Any) -> list[CheckMes
     found: list[CheckMessage] = []
     for alias in databases or ():
         connection = connections[alias]
+        version: tuple[int, ...]
+        least: tuple[int, ...]
         if connection.vendor == "sqlite":
             name, version, least = "SQLite", sqlite3.sqlite_version_info, SQLITE_LEAST
         else:

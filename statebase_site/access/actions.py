@@ -105,7 +105,7 @@ def create_key(
         name=name,
         prefix=clear_key[:_PREFIX_LENGTH],
         key_hash=authentication.hash_of(clear_key),
-        scopes_text=json.dumps(granted),
+        scopes_text=json.dumps([*granted]),
         rate_limit=rate_limit,
         created_at=now,
         created_by=by.label,

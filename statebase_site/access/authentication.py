@@ -22,7 +22,7 @@ from statebase_site.base import clock
 from statebase_site.web.api import dispatch
 from statebase_site.web.errors import NotAuthenticated, crash_answer, error_answer
 from statebase_site.web.fields import idempotency_header
-from statebase_site.web.requests import client_address, is_api, read_body
+from statebase_site.web.requests import NumberedRequest, client_address, is_api, read_body
 
 REMEMBERED_SECONDS = 2.0
 """How long a process trusts a key without asking the database: so soon a revocation counts everywhere."""
@@ -31,13 +31,11 @@ _REMEMBERED_AT_MOST = 10_000
 _NO_LIMIT = "1000000000"  # requests a minute: what clients are told where there is no limit (contract 4.1)
 
 
-class ApiRequest(HttpRequest):
+class ApiRequest(NumberedRequest):
     """A request that the API's door let through."""
 
     api_key: ApiKey
     actor: Actor
-    request_id: str
-    started: float
 
 
 class _Remembered(NamedTuple):
@@ -93,7 +91,7 @@ class KeyMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: ApiRequest) -> HttpResponse:
         if not is_api(request.path_info):
             return self.get_response(request)
         try:
@@ -145,7 +143,7 @@ class needs(APIKeyHeader):
         self.scope = scope
         self.to = to
 
-    def __call__(self, request: ApiRequest) -> Actor:
+    def __call__(self, request: ApiRequest) -> Actor:  # type: ignore[override]
         key = request.api_key
         if not scopes.allows(key.scopes, self.scope):
             key_actor(key).require(self.scope, to=self.to)

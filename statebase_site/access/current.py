@@ -1,6 +1,7 @@
 """The project a person works in, and the actor they are there."""
 
 import hashlib
+from typing import cast
 
 from django.http import HttpRequest
 
@@ -11,7 +12,7 @@ from statebase_site.access.models import Membership, Project
 from statebase_site.base import json
 from statebase_site.base.ids import new_id
 from statebase_site.web.fields import idempotency_header
-from statebase_site.web.requests import client_address
+from statebase_site.web.requests import NumberedRequest, client_address
 
 FORM_KEY = "idempotency_key"
 """Name of the hidden field that keeps a form from acting twice."""
@@ -27,10 +28,11 @@ def new_form_key() -> str:
 
 def memberships(request: HttpRequest) -> list[Membership]:
     """The memberships of the signed-in person; asked once a request."""
-    if not hasattr(request, "_memberships"):
+    kept = vars(request)
+    if "_memberships" not in kept:
         user = request.user
-        request._memberships = queries.memberships_of(user.pk) if user.is_authenticated else []
-    return request._memberships
+        kept["_memberships"] = queries.memberships_of(user.pk) if user.is_authenticated else []
+    return kept["_memberships"]
 
 
 def current_membership(request: HttpRequest) -> Membership | None:
@@ -38,9 +40,10 @@ def current_membership(request: HttpRequest) -> Membership | None:
 
     None where they belong to no project. Raises ProjectNotFound for a project that is not theirs.
     """
-    if not hasattr(request, "_membership"):
-        request._membership = _choose(request, memberships(request))
-    return request._membership
+    kept = vars(request)
+    if "_membership" not in kept:
+        kept["_membership"] = _choose(request, memberships(request))
+    return kept["_membership"]
 
 
 def _choose(request: HttpRequest, choices: list[Membership]) -> Membership | None:
@@ -87,10 +90,11 @@ def typed_fields(request: HttpRequest) -> dict[str, list[str]]:
 
 
 def _facts(request: HttpRequest) -> RequestFacts:
+    numbered = cast(NumberedRequest, request)
     body, idempotency = b"", None
     if request.method == "POST":
-        fields = {
-            name: values[0] if len(values) == 1 else list(values)
+        fields: json.JsonObject = {
+            name: values[0] if len(values) == 1 else [*values]
             for name, values in typed_fields(request).items()
         }
         body = json.dumps(fields).encode(errors="replace")
@@ -99,8 +103,8 @@ def _facts(request: HttpRequest) -> RequestFacts:
                 idempotency_header(key.replace("\x00", "")), hashlib.sha256(body).hexdigest()
             )
     return RequestFacts(
-        request_id=request.request_id,
-        started=request.started,
+        request_id=numbered.request_id,
+        started=numbered.started,
         method=request.method or "",
         path=request.path,
         body=body,

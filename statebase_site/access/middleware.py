@@ -12,7 +12,9 @@ from statebase_site.access.views import sign_in_and_carry_on
 class SignInMiddleware(LoginRequiredMiddleware):
     """Sends strangers to the sign-in page; a form they sent goes with them."""
 
-    def handle_no_permission(self, request: HttpRequest, view_func: Callable[..., Any]) -> HttpResponse:
+    def handle_no_permission(  # type: ignore[override]
+        self, request: HttpRequest, view_func: Callable[..., Any]
+    ) -> HttpResponse:
         # htmx keeps the page and what is typed in it, and says that the sign-in has ended.
         if request.method == "POST" and not request.headers.get("HX-Request"):
             return sign_in_and_carry_on(request)

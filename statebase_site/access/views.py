@@ -1,12 +1,13 @@
 """Signing in and out, one's own password, and which project one works in."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -59,16 +60,17 @@ def _sign_in_page(
     locked: bool = False,
     status: int = 200,
 ) -> HttpResponse:
+    wait_minutes = round(settings.AXES_COOLOFF_TIME * 60)
     context = {
         "form": form,
         "next": request.POST.get("next") or request.GET.get("next", ""),
         "carried": carried_form or request.POST.get(carried.FIELD, ""),
         "locked": locked,
-        "wait_minutes": round(settings.AXES_COOLOFF_TIME * 60),
+        "wait_minutes": wait_minutes,
     }
     answer = render(request, "access/sign_in.html", context, status=status)
     if locked:
-        answer["Retry-After"] = str(context["wait_minutes"] * 60)
+        answer["Retry-After"] = str(wait_minutes * 60)
     return answer
 
 
@@ -108,7 +110,7 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def change_password(request: HttpRequest) -> HttpResponse:
     """Choose a new password; other browsers that are signed in have to sign in again."""
-    user = request.user
+    user = cast(User, request.user)  # the middleware lets nobody else in
     form_class = NewPasswordForm if user.has_usable_password() else FirstPasswordForm
     form = form_class(user, request.POST if request.method == "POST" else None)
     if request.method != "POST" or not form.is_valid():

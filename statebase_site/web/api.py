@@ -3,6 +3,7 @@
 Routes raise domain errors and return plain JSON values; everything about HTTP that all of them share is here.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import SuspiciousOperation
@@ -88,15 +89,17 @@ def new_api(*, title: str, version: str, description: str) -> NinjaAPI:
         parser=StrictParser(),
         renderer=StrictRenderer(),
     )
-    api.add_exception_handler(DomainError, error_answer)
-    api.add_exception_handler(ValidationError, _validation_failed)
-    api.add_exception_handler(HttpError, _http_error)
-    api.add_exception_handler(
-        json.JsonFault, lambda request, fault: error_answer(request, invalid_json(fault))
-    )
-    api.add_exception_handler(SuspiciousOperation, _unreadable)
-    api.add_exception_handler(Http404, lambda request, _: error_answer(request, route_not_found(request)))
-    api.add_exception_handler(Exception, crash_answer)
+    handlers: dict[type[Exception], Callable[..., HttpResponse]] = {
+        DomainError: error_answer,
+        ValidationError: _validation_failed,
+        HttpError: _http_error,
+        json.JsonFault: lambda request, fault: error_answer(request, invalid_json(fault)),
+        SuspiciousOperation: _unreadable,
+        Http404: lambda request, _: error_answer(request, route_not_found(request)),
+        Exception: crash_answer,
+    }
+    for kind, handler in handlers.items():
+        api.add_exception_handler(kind, handler)
     return api
 
 
@@ -126,7 +129,7 @@ def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
     # ninja wraps whatever a parser raises; what was raised says more.
     if isinstance(error.__cause__, DomainError):
         return error_answer(request, error.__cause__)
-    if error.__cause__ is not None:
+    if isinstance(error.__cause__, Exception):
         return crash_answer(request, error.__cause__)
     return error_answer(request, InvalidInput(error.message))
 

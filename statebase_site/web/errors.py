@@ -92,7 +92,8 @@ def error_answer(
         "detail": error.message if detail is None else detail,
     }
     answer = json_answer(envelope, status)
-    answer._has_been_logged = True  # a client's mistake is the client's news, not a line in the server's log
+    # A client's mistake is the client's news, not a line in the server's log.
+    answer._has_been_logged = True  # type: ignore[attr-defined]
     if status == 401:
         answer["WWW-Authenticate"] = "Bearer"
     if status == 503:

@@ -8,7 +8,7 @@ from django.utils.cache import patch_vary_headers
 
 from statebase_site.base.ids import new_id
 from statebase_site.web.errors import JSON_TYPE, to_json
-from statebase_site.web.requests import is_api, speaks_json
+from statebase_site.web.requests import NumberedRequest, is_api, speaks_json
 
 _CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -32,7 +32,7 @@ class RequestMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: NumberedRequest) -> HttpResponse:
         request.started = time.perf_counter()
         request.request_id = new_id("req")
         path = request.path_info

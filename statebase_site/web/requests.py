@@ -1,12 +1,21 @@
 """What a request is, read with care: who sent it, whether the API or a page is meant, and its body."""
 
 import ipaddress
+from typing import BinaryIO, cast
 
 from django.conf import settings
 from django.core.handlers.wsgi import LimitedStream
 from django.http import HttpRequest, UnreadablePostError
 
 from statebase_site.base.errors import InvalidInput, TooLarge
+
+
+class NumberedRequest(HttpRequest):
+    """A request that has passed the outermost middleware; `started` is `time.perf_counter()` then."""
+
+    request_id: str
+    started: float
+
 
 _API_ROOT = "/v1"
 _API_BESIDE_ROOT = ("/health", "/openapi.json")
@@ -68,7 +77,7 @@ def read_body(request: HttpRequest) -> bytes:
     if length.isdecimal() and int(length) > limit:
         raise _too_large(limit)
     if not length and request.META.get("wsgi.input_terminated") and not hasattr(request, "_body"):
-        request._stream = LimitedStream(request.META["wsgi.input"], limit + 1)
+        request._stream = cast(BinaryIO, LimitedStream(request.META["wsgi.input"], limit + 1))
     try:
         body = request.body
     except UnreadablePostError as broken:
