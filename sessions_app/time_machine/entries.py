@@ -19,8 +19,8 @@ _FREEZE, _RESUME = "freeze", "resume"
 _WORDS = {
     "create": "Created",
     "update": "Update",
-    "replace": "Replacement of the whole state",
-    "turn": "Update by a turn",
+    "replace": "Replacement",
+    "turn": "Turn",
     "rollback": "Rollback",
     "fork": "Fork",
     _FREEZE: "Freeze",

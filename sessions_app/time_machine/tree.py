@@ -19,7 +19,8 @@ from sessions_app.time_machine.address import Address
 from statebase_site.base.json import JsonObject, JsonValue, dumps
 
 ROWS = 260  # opened by themselves, about
-SHORT = 40  # children of a container that may open by itself
+SHORT = 40  # children of a container that are all shown when it opens
+SMALL = 24  # lines of an unchanged container that opens by itself
 PART = 100  # children shown at once of a longer one
 ROUND = 2  # unchanged neighbours shown beside a change in a long one
 TEXT = 240  # characters of a text shown whole
@@ -191,8 +192,8 @@ class _Builder:
             return False
         if shown.differs_inside:
             return self.left > 0
-        size = len(shown.node.new)  # type: ignore[arg-type]
-        return (not self.address.diff_only or bool(shown.sign)) and size <= min(SHORT, self.left)
+        wanted = bool(shown.sign) or not self.address.diff_only
+        return wanted and _lines(shown.node.new, SMALL) <= min(SMALL, self.left)
 
     def _children(self, shown: _Shown) -> Iterator[_Shown | _Hidden]:
         """The children to show: all, or those that changed with their neighbours, or the parts asked for."""
@@ -385,6 +386,18 @@ def _from_where_it_differs(other: object, text: str) -> int:
     other_text = dumps(other)
     parted = next((at for at, (a, b) in enumerate(zip(other_text, text, strict=False)) if a != b), 0)
     return max(0, parted - TEXT_CUT // 3) if parted > TEXT_CUT // 2 else 0
+
+
+def _lines(value: JsonValue, most: int) -> int:
+    """How many lines a value takes when all of it is open; counted no further than just over `most`."""
+    found, waiting = 0, [value]
+    while waiting and found <= most:
+        found += 1
+        each = waiting.pop()
+        if each and isinstance(each, (dict, list)):
+            found += 1
+            waiting += islice(each.values() if isinstance(each, dict) else each, most)
+    return found
 
 
 def _bytes(text: str) -> int:
