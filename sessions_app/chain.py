@@ -1,6 +1,6 @@
 """The hash chain over a session's traces (domain rule 7). Pure.
 
-Each of the server's traces covers the hash of the one before it, its own columns, and the SHA-256 of the
+Each of the server's traces covers the hash of the one before it, all its columns, and the SHA-256 of the
 version or turn it made. Whoever changes a row afterwards has to change every later row as well:
 tamper-evident, not tamper-proof.
 """
@@ -54,6 +54,7 @@ class TraceFacts(Protocol):
 
     public_id: str
     session_public_id: str | None
+    user_id: str | None
     position: int | None
     action: str
     source: str
@@ -65,6 +66,8 @@ class TraceFacts(Protocol):
     details_text: str
     metadata_text: str
     request_id: str
+    latency_ms: float
+    ip_address: str | None
     subject_sha256: bytes | None
     created_at: datetime
 
@@ -129,6 +132,7 @@ def trace_hash(trace: TraceFacts, previous: bytes) -> bytes:
         _hex(previous),
         trace.public_id,
         trace.session_public_id,
+        trace.user_id,
         trace.position,
         trace.action,
         trace.source,
@@ -140,6 +144,8 @@ def trace_hash(trace: TraceFacts, previous: bytes) -> bytes:
         trace.details_text,
         trace.metadata_text,
         trace.request_id,
+        float(trace.latency_ms),
+        trace.ip_address,
         _hex(trace.subject_sha256),
         isoformat(trace.created_at),
     )

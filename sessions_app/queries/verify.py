@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 
+from django.db.models import Max
+
 from sessions_app import chain
 from sessions_app.enums import Action, TraceSource
 from sessions_app.models import AgentSession, StateVersion, Trace, Turn
-from sessions_app.queries.versions import documents_at
-from statebase_site.base import json
+from sessions_app.queries.versions import texts_at
+
+_ALTERED = "the row is not the one that was accepted"
+_MISSING = "the row is missing"
+_UNNAMED = "no trace names this row"
 
 
 @dataclass(frozen=True, slots=True)
 class FirstBad:
-    """The first row that does not fit: `kind` is version, turn or trace."""
+    """The first row that does not fit: `kind` is version, turn, trace or session."""
 
     kind: str
     name: str
@@ -37,64 +42,106 @@ class Verification:
 def verify_session(agent_session: AgentSession) -> Verification:
     """Recompute every hash of a session, oldest first, and stop at the first row that does not fit.
 
-    Tamper-evident, not tamper-proof: whoever rewrites every later row as well is not found.
+    What is written meanwhile is left out. Tamper-evident, not tamper-proof: whoever rewrites every later row
+    and the session's head as well is not found.
     """
-    versions = _check_states(agent_session)
-    if isinstance(versions, FirstBad):
-        return Verification(0, 0, versions)
-    checked = 0
-    previous = b""
-    version_rows = {
-        version.number: version
-        for version in StateVersion.objects.filter(agent_session=agent_session).defer("body").iterator()
-    }
-    turn_rows = {turn.trace_id: turn for turn in Turn.objects.filter(agent_session=agent_session).iterator()}
-    chained = Trace.objects.filter(agent_session=agent_session, source=TraceSource.SYSTEM).order_by(
-        "position"
-    )
-    for trace in chained.iterator():
-        checked += 1
-        bad = _check_trace(trace, checked, previous, version_rows, turn_rows)
-        if bad:
-            return Verification(versions, checked, bad)
-        previous = bytes(trace.hash)
-    if checked != agent_session.chain_length or previous != bytes(agent_session.chain_hash):
-        missing = FirstBad("trace", f"position {checked + 1}", "rows at the end of the chain are missing")
-        return Verification(versions, checked, missing)
-    return Verification(versions, checked, None)
+    walk = _Walk(agent_session)
+    first_bad = walk.along_the_chain() or walk.what_no_trace_names() or _client_notes(agent_session)
+    return Verification(walk.versions_checked, walk.traces_checked, first_bad)
 
 
-def _check_states(agent_session: AgentSession) -> int | FirstBad:
-    """Every version is there, and its body gives the text that its hash names."""
-    hashes = dict(StateVersion.objects.filter(agent_session=agent_session).values_list("number", "sha256"))
-    for number in range(agent_session.head_version + 1):
-        if number not in hashes:
-            return FirstBad("version", f"v{number}", "the row is missing")
-    documents = documents_at(agent_session, hashes)
-    for number in sorted(hashes):
-        try:
-            _, document = next(documents)
-        except Exception as error:  # a broken body can fail in any way: each names the version
-            return FirstBad("version", f"v{number}", f"the stored state can't be read: {error}")
-        if sha256(document.text).digest() != bytes(hashes[number]):
-            return FirstBad("version", f"v{number}", "the stored state is not the one that was accepted")
-    return len(hashes)
+class _Walk:
+    """Goes along the chain, and at each link checks what the action made."""
 
+    def __init__(self, agent_session: AgentSession) -> None:
+        self.agent_session = agent_session
+        versions = StateVersion.objects.filter(
+            agent_session=agent_session, number__lte=agent_session.head_version
+        )
+        turns = Turn.objects.filter(agent_session=agent_session, number__lte=agent_session.turn_count)
+        self.versions = {version.number: version for version in versions.defer("body").iterator()}
+        self.turns = {turn.public_id: turn for turn in turns.iterator()}
+        self.texts = texts_at(agent_session, self.versions)
+        self.traces_checked = 0
+        self.versions_checked = 0
+        self.turns_checked = 0
 
-def _check_trace(
-    trace: Trace, position: int, previous: bytes, versions: dict[int, StateVersion], turns: dict[str, Turn]
-) -> FirstBad | None:
-    if trace.position != position:
-        return FirstBad("trace", f"position {position}", "the row is missing")
-    if chain.trace_hash(trace, previous) != bytes(trace.hash):
-        return FirstBad("trace", trace.public_id, "the row is not the one that was written")
-    if trace.subject_sha256 is None:
+    def along_the_chain(self) -> FirstBad | None:
+        session = self.agent_session
+        chained = Trace.objects.filter(
+            agent_session=session, source=TraceSource.SYSTEM, position__lte=session.chain_length
+        )
+        previous = b""
+        for trace in chained.order_by("position").iterator():
+            self.traces_checked += 1
+            if trace.position != self.traces_checked:
+                return FirstBad("trace", f"position {self.traces_checked}", _MISSING)
+            if chain.trace_hash(trace, previous) != bytes(trace.hash):
+                return FirstBad("trace", trace.public_id, "the row is not the one that was written")
+            previous = bytes(trace.hash)
+            if trace.subject_sha256 is not None and (bad := self._check_subject(trace)):
+                return bad
+        if self.traces_checked != session.chain_length:
+            return FirstBad("trace", f"position {self.traces_checked + 1}", _MISSING)
+        if previous != bytes(session.chain_hash):
+            return FirstBad("session", session.public_id, "its head names another end of the chain")
         return None
-    details = trace.details
-    number = details.get("new_version", details.get("version"))
-    version = versions.get(number) if isinstance(number, int) else None
-    turn = turns.get(trace.public_id) if trace.action == Action.TURN_ADDED else None
-    if chain.subject_hash(version=version, turn=turn) != bytes(trace.subject_sha256):
-        named = f"v{number}" if version else json.dumps(details.get("turn_id"))
-        return FirstBad("version" if version else "turn", named, "the row is not the one that was accepted")
+
+    def _check_subject(self, trace: Trace) -> FirstBad | None:
+        details = trace.details
+        number = details.get("new_version", details.get("version"))
+        turn_id = details.get("turn_id") if trace.action == Action.TURN_ADDED else None
+        version = self.versions.get(number) if isinstance(number, int) else None
+        turn = self.turns.get(turn_id) if isinstance(turn_id, str) else None
+        if number is not None and version is None:
+            return FirstBad("version", f"v{number}", _MISSING)
+        if turn_id is not None and turn is None:
+            return FirstBad("turn", str(turn_id), _MISSING)
+        if version and (bad := self._check_text(version)):
+            return bad
+        self.turns_checked += turn is not None
+        if chain.subject_hash(version=version, turn=turn) == bytes(trace.subject_sha256 or b""):
+            return None
+        if turn is None:
+            return FirstBad("version", f"v{number}", _ALTERED)
+        return FirstBad("turn", turn.public_id, f"{_ALTERED}, or v{number} is not" if version else _ALTERED)
+
+    def _check_text(self, version: StateVersion) -> FirstBad | None:
+        """The body gives the text that the version's hash names."""
+        self.versions_checked += 1
+        try:
+            number, text = next(self.texts)
+        except Exception as error:  # a broken body can fail in any way: each names the version
+            return FirstBad("version", str(version), f"the stored state can't be read: {error}")
+        if number != version.number or sha256(text).digest() != bytes(version.sha256):
+            return FirstBad("version", str(version), "the stored state is not the one that was accepted")
+        return None
+
+    def what_no_trace_names(self) -> FirstBad | None:
+        """Rows put in later, among the others or behind the head."""
+        if self.versions_checked != len(self.versions):
+            return FirstBad("version", f"v{self.versions_checked}", _UNNAMED)
+        if self.turns_checked != len(self.turns):
+            return FirstBad("turn", f"turn {self.turns_checked + 1}", _UNNAMED)
+        session = self.agent_session
+        newest = {
+            "version": StateVersion.objects.filter(agent_session=session).aggregate(last=Max("number")),
+            "turn": Turn.objects.filter(agent_session=session).aggregate(last=Max("number")),
+            "trace": Trace.objects.filter(agent_session=session).aggregate(last=Max("position")),
+        }
+        # Read after them: what was written properly meanwhile is not behind this head.
+        head = AgentSession.objects.get(pk=session.pk)
+        ends = {"version": head.head_version, "turn": head.turn_count, "trace": head.chain_length}
+        for kind, found in newest.items():
+            if found["last"] is not None and found["last"] > ends[kind]:
+                return FirstBad(kind, f"{kind} {found['last']}", "the row stands behind the session's head")
+        return None
+
+
+def _client_notes(agent_session: AgentSession) -> FirstBad | None:
+    """Each carries its own hash, outside the chain; that one is missing can't be seen."""
+    notes = Trace.objects.filter(agent_session=agent_session, source=TraceSource.CLIENT).order_by("pk")
+    for note in notes.iterator():
+        if chain.trace_hash(note, b"") != bytes(note.hash):
+            return FirstBad("trace", note.public_id, "the note is not the one that was written")
     return None
