@@ -15,12 +15,12 @@ _access = [
 ]
 
 urlpatterns = [
+    path("v1/", api.urls),  # first, since it is asked most
     path("", views.root, name="overview"),
     path("health", views.health, name="health"),
     path("health/live", views.health_live, name="health-live"),
     path("health/ready", views.health_ready, name="health-ready"),
     path("openapi.json", views.openapi, name="openapi"),
-    path("v1/", api.urls),
     path("preferences/", login_not_required(preferences), name="preferences"),
     path("", include((_access, access.app_name))),
     path("", include("sessions_app.urls")),

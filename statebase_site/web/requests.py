@@ -4,6 +4,7 @@ import ipaddress
 from typing import BinaryIO, cast
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.core.handlers.wsgi import LimitedStream
 from django.http import HttpRequest, UnreadablePostError
 
@@ -82,6 +83,8 @@ def read_body(request: HttpRequest) -> bytes:
         body = request.body
     except UnreadablePostError as broken:
         raise InvalidInput("The request broke off before its body was complete.") from broken
+    except RequestDataTooBig as too_large:
+        raise _too_large(limit) from too_large
     if len(body) > limit:
         raise _too_large(limit)
     return body

@@ -87,6 +87,13 @@ def test_htmx_keeps_its_page_and_gets_the_words(failing):
     assert "<html" not in answer.content.decode()
 
 
+def test_a_form_over_the_limit_is_413_in_words(ada, settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1024
+    answer = ada.post("/use-project/", "slug=" + "x" * 2000, "application/x-www-form-urlencoded")
+    assert answer.status_code == 413
+    assert "what you typed is still there" in answer.content.decode()
+
+
 def test_a_crash_is_a_page_without_its_cause(failing, ada):
     ada.raise_request_exception = False
     answer = failing(RuntimeError("secret detail"))

@@ -13,7 +13,7 @@ LIMIT = 1024
 
 @pytest.fixture(autouse=True)
 def limit(settings):
-    settings.MAX_BODY_BYTES = LIMIT
+    settings.MAX_BODY_BYTES = settings.DATA_UPLOAD_MAX_MEMORY_SIZE = LIMIT
 
 
 class Stream(io.BytesIO):
