@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from sessions_app.errors import SessionNotFound, TraceNotFound
 from sessions_app.models import AgentSession, StateVersion, Trace, Turn
 from sessions_app.queries.versions import text_at
 from statebase_site.base.clock import isoformat
@@ -40,8 +41,13 @@ def facts(agent_session: AgentSession) -> dict[str, Any]:
 
 
 def session_as_of(made: dict[str, Any]) -> AgentSession:
-    """The session with its head as it was when the answer was remembered."""
-    agent_session = AgentSession.objects.get(pk=made["session"])
+    """The session with its head as it was when the answer was remembered.
+
+    Raises `SessionNotFound` where it was purged since.
+    """
+    agent_session = AgentSession.objects.filter(public_id=made["session"]).first()
+    if agent_session is None:
+        raise SessionNotFound(made["session"])
     for name, value in made["facts"].items():
         setattr(agent_session, name, datetime.fromisoformat(value) if name in _TIMES and value else value)
     return agent_session
@@ -55,7 +61,7 @@ class SessionWritten:
     replayed: bool = False
 
     def made(self) -> dict[str, Any]:
-        return {"session": self.agent_session.pk, "facts": facts(self.agent_session)}
+        return {"session": self.agent_session.public_id, "facts": facts(self.agent_session)}
 
     @classmethod
     def again(cls, made: dict[str, Any]) -> SessionWritten:
@@ -73,7 +79,7 @@ class StateWritten:
 
     def made(self) -> dict[str, Any]:
         return {
-            "session": self.agent_session.pk,
+            "session": self.agent_session.public_id,
             "version": self.version.number,
             "facts": facts(self.agent_session),
         }
@@ -95,7 +101,7 @@ class TurnWritten:
 
     def made(self) -> dict[str, Any]:
         return {
-            "session": self.agent_session.pk,
+            "session": self.agent_session.public_id,
             "turn": self.turn.number,
             "facts": facts(self.agent_session),
         }
@@ -115,8 +121,11 @@ class TraceWritten:
     replayed: bool = False
 
     def made(self) -> dict[str, Any]:
-        return {"trace": self.trace.pk}
+        return {"trace": self.trace.public_id}
 
     @classmethod
     def again(cls, made: dict[str, Any]) -> TraceWritten:
-        return cls(Trace.objects.get(pk=made["trace"]), replayed=True)
+        trace = Trace.objects.filter(public_id=made["trace"]).first()
+        if trace is None:  # gone with its session, which was purged since
+            raise TraceNotFound(made["trace"])
+        return cls(trace, replayed=True)

@@ -39,7 +39,7 @@ def recall(by: Actor) -> dict[str, Any] | None:
     if idempotency is None:
         return None
     answer = IdempotentAnswer.objects.filter(
-        owner=by.id, key=idempotency.key, created_at__gt=clock.now() - KEPT_FOR
+        owner=_owner(by), key=idempotency.key, created_at__gt=clock.now() - KEPT_FOR
     ).first()
     if answer is None:
         return None
@@ -47,6 +47,11 @@ def recall(by: Actor) -> dict[str, Any] | None:
     if asked != (answer.method, answer.path, answer.body_sha256):
         raise IdempotencyConflict
     return cast("dict[str, Any]", json.parse_stored(answer.made))
+
+
+def _owner(by: Actor) -> str:
+    """A key is of one project; a person may ask the same in several."""
+    return f"{by.id}@{by.project.pk}"
 
 
 # One statement: takes the place of an answer that is out of date, leaves a current one as it is, and never
@@ -75,7 +80,7 @@ def remember(by: Actor, made: dict[str, Any]) -> None:
         cursor.execute(
             _REMEMBER,
             [
-                by.id,
+                _owner(by),
                 idempotency.key,
                 by.request.method,
                 by.request.path,

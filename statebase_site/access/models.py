@@ -107,9 +107,7 @@ class IdempotentAnswer(models.Model):
     Written in the same transaction as what it made, so that there is never one without the other.
     """
 
-    owner = models.CharField(
-        max_length=40, help_text="Public id of the key, or `user:` and the user's number."
-    )
+    owner = models.CharField(max_length=40, help_text="The actor's id, and after `@` the project's key.")
     key = models.CharField(max_length=255)
     method = models.CharField(max_length=7)
     path = models.TextField()

@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
             name='IdempotentAnswer',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('owner', models.CharField(help_text="Public id of the key, or `user:` and the user's number.", max_length=40)),
+                ('owner', models.CharField(help_text="The actor's id, and after `@` the project's key.", max_length=40)),
                 ('key', models.CharField(max_length=255)),
                 ('method', models.CharField(max_length=7)),
                 ('path', models.TextField()),
