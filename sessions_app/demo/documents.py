@@ -79,7 +79,7 @@ def _clause(number: int) -> JsonObject:
 
 
 def _long_contract(project: Project, now: datetime, slug: str) -> None:
-    starts = (now - timedelta(days=19)).replace(hour=10, minute=15)
+    starts = (now - timedelta(days=19)).replace(hour=10, minute=15, second=7)
     clauses: list[JsonObject] = [_clause(number) for number in range(_CLAUSES)]
     story = Story.begin(
         agent(project, "sb_D1qGu"),

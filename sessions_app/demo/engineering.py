@@ -16,7 +16,7 @@ FAILED tests/test_schedule.py::test_monthly_on_the_31st - AssertionError: 2 != 3
 
 
 def _failing_test(project: Project, now: datetime, slug: str) -> None:
-    starts = (now - timedelta(days=4)).replace(hour=19, minute=48)
+    starts = (now - timedelta(days=4)).replace(hour=19, minute=48, second=41)
     story = Story.begin(
         agent(project, "sb_C5nYt"),
         slug=slug,

@@ -10,7 +10,7 @@ from statebase_site.access.models import Project
 
 def _intake(project: Project, now: datetime, slug: str) -> None:
     nurse = person(project, "amara")
-    starts = (now - timedelta(days=6)).replace(hour=8, minute=2)
+    starts = (now - timedelta(days=6)).replace(hour=8, minute=2, second=19)
     story = Story.begin(
         agent(project, "sb_M8cHz"),
         slug=slug,

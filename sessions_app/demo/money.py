@@ -18,7 +18,7 @@ _OPEN: tuple[JsonObject, ...] = (
 
 def _wrong_payment(project: Project, now: datetime, slug: str) -> None:
     jon = person(project, "jon")
-    starts = (now - timedelta(days=2)).replace(hour=13, minute=41)
+    starts = (now - timedelta(days=2)).replace(hour=13, minute=41, second=33)
     story = Story.begin(
         agent(project, "sb_Kx7pA"),
         slug=slug,

@@ -9,7 +9,7 @@ from statebase_site.access.models import Project
 
 
 def _all_well(project: Project, now: datetime, slug: str) -> None:
-    starts = (now - timedelta(days=27)).replace(hour=16, minute=3)
+    starts = (now - timedelta(days=27)).replace(hour=16, minute=3, second=52)
     story = Story.begin(
         agent(project, "sb_T4mWd"),
         slug=slug,

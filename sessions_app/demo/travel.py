@@ -147,7 +147,7 @@ def _corrupted(project: Project, now: datetime, slug: str) -> None:
 
 def _two_branches(project: Project, now: datetime, slug: str) -> None:
     maria = person(project, "maria")
-    starts = (now - timedelta(days=13)).replace(hour=9, minute=26)
+    starts = (now - timedelta(days=13)).replace(hour=9, minute=26, second=26)
     story = Story.begin(
         agent(project, "sb_9f2cQ"),
         slug=slug,
