@@ -1,5 +1,6 @@
 """JSON documents for property tests: small, and full of what goes wrong elsewhere."""
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ _numbers = st.one_of(
 scalars = st.one_of(st.none(), st.booleans(), _numbers, _texts)
 
 
+@cache  # putting a recursive strategy together takes longer than an example
 def documents(max_leaves: int = 20) -> st.SearchStrategy[JsonValue]:
     """Any JSON value."""
     return st.recursive(
@@ -29,6 +31,7 @@ def documents(max_leaves: int = 20) -> st.SearchStrategy[JsonValue]:
     )
 
 
+@cache
 def states(max_leaves: int = 20) -> st.SearchStrategy[dict[str, JsonValue]]:
     """JSON objects."""
     return st.dictionaries(_texts, documents(max_leaves), max_size=6)

@@ -1,6 +1,5 @@
 """Which item of one list is which item of another."""
 
-from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Hashable, Sequence
 from operator import gt
@@ -68,27 +67,53 @@ def _around(
     identity_keys: Sequence[str],
     most: int,
 ) -> list[Pair] | None:
-    """The runs, and the pairs of what is left: first all together, for the moves, then between two runs."""
-    rest = _outside([(at, size) for at, _, size in runs], len(left))
-    rest_right = _outside([(to, size) for _, to, size in runs], len(right))
-    found = align([left[at] for at in rest], [right[to] for to in rest_right], identity_keys, most)
-    if found is None:
+    """The runs, the things that moved from one gap between runs to another, and the pairs inside each gap."""
+    gaps = _outside([(at, size) for at, _, size in runs], len(left))
+    gaps_right = _outside([(to, size) for _, to, size in runs], len(right))
+    if max(sum(map(len, gaps)), sum(map(len, gaps_right))) > most:
         return None
-    starts = [at for at, _, _ in runs]
-    starts_right = [to for _, to, _ in runs]
     pairs = [Pair(at, to, False, size) for at, to, size in runs]
-    for pair in found:
-        at, to = rest[pair.left], rest_right[pair.right]
-        elsewhere = bisect_left(starts, at) != bisect_left(starts_right, to)
-        pairs.append(Pair(at, to, pair.moved or elsewhere))
-    return sorted(pairs, key=lambda pair: pair.right)
+    moves = _moves_between(gaps, gaps_right, left, right, identity_keys)
+    gone, gone_right = {pair.left for pair in moves}, {pair.right for pair in moves}
+    for gap, gap_right in zip(gaps, gaps_right, strict=True):
+        rows, columns = [at for at in gap if at not in gone], [to for to in gap_right if to not in gone_right]
+        if rows and columns:
+            inside = align([left[at] for at in rows], [right[to] for to in columns], identity_keys, most)
+            if inside is None:
+                return None
+            pairs += [Pair(rows[pair.left], columns[pair.right], pair.moved) for pair in inside]
+    return sorted(pairs + moves, key=lambda pair: pair.right)
 
 
-def _outside(runs: list[tuple[int, int]], size: int) -> list[int]:
-    """The indexes of a list that are in none of the runs (start, items)."""
+def _outside(runs: list[tuple[int, int]], size: int) -> list[range]:
+    """The indexes of a list before, between and behind runs (start, items)."""
     ends = [0, *(start + items for start, items in runs)]
     starts = [*(start for start, _ in runs), size]
-    return [index for end, start in zip(ends, starts, strict=True) for index in range(end, start)]
+    return [range(end, start) for end, start in zip(ends, starts, strict=True)]
+
+
+def _moves_between(
+    gaps: list[range],
+    gaps_right: list[range],
+    left: list[JsonValue],
+    right: list[JsonValue],
+    identity_keys: Sequence[str],
+) -> list[Pair]:
+    """Things of one gap that are in another on the right, and not in the same."""
+    rows = [(gap, at) for gap, indexes in enumerate(gaps) for at in indexes]
+    columns = [(gap, to) for gap, indexes in enumerate(gaps_right) for to in indexes]
+    items, others = [left[at] for _, at in rows], [right[to] for _, to in columns]
+    things: tuple[Sequence[Hashable], Sequence[Hashable]] | None = _identities(items, others, identity_keys)
+    names, names_right = things or _tokens(items, others)
+    places: defaultdict[Hashable, deque[tuple[int, int]]] = defaultdict(deque)
+    for name, column in zip(names_right, columns, strict=True):
+        places[name].append(column)
+    moves = []
+    for name, (gap, at) in zip(names, rows, strict=True):
+        found = places.get(name)
+        if found and all(other != gap for other, _ in found):
+            moves.append(Pair(at, found.popleft()[1], True))
+    return moves
 
 
 def _identities(

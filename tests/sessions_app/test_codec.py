@@ -2,6 +2,7 @@
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from statebase_site.base.json import dumps
 from tests.documents import states
 
 
+@cache
 def letters(size: int, seed: int = 7) -> bytes:
     """Text that zstd cannot shorten much, such as an embedded image."""
     return bytes(
@@ -30,6 +32,11 @@ def large_state(size: int, seed: int = 7) -> dict:
             {"id": f"item_{index}", "text": words, "price": source.random(), "sold": source.randint(0, 99)}
         )
     return {"step": 0, "items": items, "owner": None}
+
+
+@cache
+def large_text(size: int) -> bytes:
+    return dumps(large_state(size)).encode()
 
 
 def stored_sizes(state: dict, change, versions: int) -> tuple[int, int]:
@@ -101,10 +108,10 @@ class TestDamage:
 
 
 class TestSizes:
-    @pytest.mark.parametrize("size", [100_000, 300_000, 1_000_000, 1_500_000, 2_090_000, 3_500_000])
+    @pytest.mark.parametrize("size", [100_000, 1_000_000, 2_090_000, 3_200_000])
     @pytest.mark.parametrize("where", [0, 0.5, 1])
     def test_a_small_change_costs_hundreds_of_bytes_whatever_the_size(self, size, where):
-        for keyframe in (letters(size), dumps(large_state(size)).encode()):
+        for keyframe in (letters(size), large_text(size)):
             place = int(where * len(keyframe))
             text = keyframe[:place] + b"something else" + keyframe[place + 3 :]
             assert len(encode(text, keyframe)[1]) < 1_500
