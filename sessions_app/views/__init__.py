@@ -1,0 +1,1 @@
+"""Pages of sessions: one page, one address, one view, one template."""
