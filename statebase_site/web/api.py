@@ -106,7 +106,6 @@ def new_api(*, title: str, version: str, description: str) -> NinjaAPI:
 def dispatch(request: HttpRequest) -> HttpResponse:
     """Answer a request of the API without what only browsers need: cookies, sessions, CSRF, messages."""
     request.get_host()  # refuses hosts that are not served here
-    request.encoding = "utf-8"  # whatever charset the content type names: it may be none that Python can read
     try:
         match = resolve(request.path_info)
     except Resolver404:

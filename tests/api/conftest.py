@@ -23,7 +23,7 @@ from statebase_site.base import json
 from tests import factories
 from tests.databases import fresh_database
 
-_SECONDS_TO_START = 60
+_SECONDS_TO_START = 180
 
 
 class Api:
