@@ -1,0 +1,77 @@
+"""A real Chromium, and what is looked for on every page in it."""
+
+import os
+import shutil
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
+STATUS_OF_AN_ANSWER = ("Failed to load resource", "Response Status Error Code")
+WIDTHS = {"desk": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    if CHROMIUM is None:
+        pytest.skip("There is no Chromium here: install Debian's package chromium.")
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright's loop runs in the thread of the tests, where Django would refuse a database.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        root = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS + root)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def browse(chromium, live_server):
+    """Open a page in a browser of its own: `browse("/sign-in/", **options of the browser's context)`.
+
+    Errors of scripts, and what the page's security policy refuses, fail the test. That an answer came with an
+    error's status does not: the test asks for that.
+    """
+    contexts, complaints = [], []
+
+    def hear(message):
+        if message.type == "error" and not message.text.startswith(STATUS_OF_AN_ANSWER):
+            complaints.append(message.text)
+
+    def open_page(path, **options):
+        context = chromium.new_context(timezone_id="Europe/Berlin", **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", hear)
+        page.goto(live_server.url + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request):
+    return request.param
+
+
+@pytest.fixture(params=WIDTHS)
+def looks(request, theme):
+    """Options for `browse`: both themes at both widths."""
+    return {"color_scheme": theme, "viewport": WIDTHS[request.param]}
+
+
+@pytest.fixture
+def nothing_in_the_way():
+    """Ask of a page that axe finds nothing and that it does not scroll sideways."""
+
+    def look(page):
+        found = Axe().run(page).response["violations"]
+        assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "scrolls sideways"
+
+    return look
