@@ -10,7 +10,7 @@ from django import forms
 from django.db.models import QuerySet
 
 from sessions_app import queries
-from sessions_app.enums import SessionStatus
+from sessions_app.enums import OLDER_ACTION_NAMES, SessionStatus
 from sessions_app.models import AgentSession, Trace
 from statebase_site.base import clock, json
 
@@ -21,6 +21,9 @@ _PERIODS = {
     "30d": timedelta(days=30),
 }
 _PERIOD_CHOICES = [("1h", "the last hour"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days")]
+MORE_FILTERS = ("since", "rolled_back", "path", "metadata")
+"""Those of the sessions table that are folded while none of them is set."""
+
 _STATUS_CHOICES = [each for each in SessionStatus.choices if each[0] != SessionStatus.DELETED]
 
 
@@ -100,8 +103,14 @@ class SessionFilter(filters.FilterSet):
         return sessions.filter(rollback_count__gt=0) if answer == "yes" else sessions.filter(rollback_count=0)
 
     def by_path(self, sessions: QuerySet[AgentSession], _name: str, path: str) -> QuerySet[AgentSession]:
-        pointer = path if path.startswith("/") else "/" + path.replace(".", "/")
-        return queries.with_changed_path(sessions, pointer)
+        return queries.with_changed_path(sessions, _as_pointer(path))
+
+
+def _as_pointer(path: str) -> str:
+    """A path as people write it: a JSON Pointer as it is, `cart[0].price` as `/cart/0/price`."""
+    if path.startswith("/"):
+        return path
+    return "/" + path.replace("[", ".").replace("]", "").replace(".", "/")
 
 
 class TraceFilter(filters.FilterSet):
@@ -109,7 +118,10 @@ class TraceFilter(filters.FilterSet):
 
     action = filters.CharFilter(
         label="Action",
-        widget=forms.TextInput(attrs={"placeholder": "state.updated", "list": "trace-actions"}),
+        method="by_action",
+        widget=forms.TextInput(
+            attrs={"placeholder": "state.updated", "list": "trace-actions", "spellcheck": "false"}
+        ),
     )
     actor = filters.CharFilter(
         label="Actor", field_name="actor_label", widget=_search("sb_9f2c or user:maria")
@@ -122,6 +134,9 @@ class TraceFilter(filters.FilterSet):
     class Meta:
         model = Trace
         fields: list[str] = []
+
+    def by_action(self, traces: QuerySet[Trace], _name: str, action: str) -> QuerySet[Trace]:
+        return traces.filter(action=OLDER_ACTION_NAMES.get(action, action))
 
     def happened(self, traces: QuerySet[Trace], _name: str, period: str) -> QuerySet[Trace]:
         return traces.filter(created_at__gte=clock.now() - _PERIODS[period])

@@ -9,11 +9,13 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from sessions_app.enums import TraceSource
 from sessions_app.models import Trace
 from statebase_site.web.templatetags.ui import visible
 
 _NUMBER = {"th": {"class": "num"}, "td": {"class": "num"}}
 _LONG = {"td": {"class": "long"}}
+_SHOWN = 400  # characters of a reasoning; the whole stands on the trace's own page
 _MOMENT = "{% moment value %}"
 
 
@@ -26,7 +28,7 @@ class SessionTable(tables.Table):
         template_name="sessions_app/_session_cell.html", verbose_name="Session", orderable=False
     )
     user_id = tables.TemplateColumn(
-        "{% if value %}{{ value|visible }}{% else %}–{% endif %}", verbose_name="User", orderable=False
+        "{{ value|default:'–'|truncatechars:40|visible }}", verbose_name="User", orderable=False
     )
     status = tables.TemplateColumn(
         template_name="sessions_app/_status.html", verbose_name="Status", orderable=False
@@ -46,19 +48,29 @@ class SessionTable(tables.Table):
 
 
 class TraceTable(tables.Table):
-    """Traces, newest first."""
+    """Traces, newest first; a row is named by its time, which leads to the whole of it."""
 
     caption = "Traces, newest first"
-    row_header = "action"
+    row_header = "created_at"
 
-    created_at = tables.TemplateColumn('{% moment value "full" %}', verbose_name="Time")
-    action = tables.Column(verbose_name="Action", attrs={"td": {"class": "data nowrap"}})
-    actor_label = tables.Column(verbose_name="Actor", attrs={"td": {"class": "data nowrap"}})
-    session = tables.Column(
-        accessor="session_public_id", verbose_name="Session", attrs={"td": {"class": "data"}}
+    created_at = tables.TemplateColumn(
+        '<a href="{% url "sessions:trace" record.public_id %}">{% moment value "full" %}</a>',
+        verbose_name="Time",
+        attrs={"td": {"class": "nowrap"}},
+    )
+    action = tables.TemplateColumn(
+        template_name="sessions_app/_action.html", verbose_name="Action", attrs={"td": {"class": "nowrap"}}
+    )
+    version = tables.Column(accessor="details_text", verbose_name="Version", attrs=_NUMBER)
+    actor_label = tables.TemplateColumn(
+        '<span class="mono">{{ value|truncatechars:40|visible }}</span>', verbose_name="Actor"
+    )
+    session = tables.TemplateColumn(
+        template_name="sessions_app/_trace_session.html",
+        accessor="session_public_id",
+        verbose_name="Session",
     )
     reasoning = tables.Column(accessor="public_id", verbose_name="Reasoning", attrs=_LONG)
-    public_id = tables.Column(verbose_name="Trace", attrs={"td": {"class": "data"}})
 
     class Meta:
         orderable = False
@@ -68,23 +80,19 @@ class TraceTable(tables.Table):
         self.reasonings = reasonings
         super().__init__(*args, **kwargs)
 
-    def render_action(self, value: str, record: Trace) -> SafeString:
-        client = format_html(' <span class="chip">client</span>') if record.source == "client" else ""
-        return format_html("{}{}", visible(value), client)
-
-    def render_actor_label(self, value: str) -> SafeString:
-        return visible(value)
-
-    def render_session(self, value: str, record: Trace) -> SafeString:
-        if record.agent_session_id is None:
-            return visible(value)
-        return format_html('<a href="{}">{}</a>', reverse("sessions:time-machine", args=[value]), value)
+    def render_version(self, record: Trace) -> SafeString | str:
+        number = version_made(record)
+        if number is None or record.agent_session_id is None:
+            return "–"
+        address = reverse("sessions:version", args=[record.session_public_id, number])
+        return format_html('<a href="{}">v{}</a>', address, number)
 
     def render_reasoning(self, value: str) -> SafeString:
-        return visible(self.reasonings.get(value, "–")[:500])
-
-    def render_public_id(self, value: str) -> SafeString:
-        return format_html('<a href="{}">{}</a>', reverse("sessions:trace", args=[value]), value)
+        reasoning = self.reasonings.get(value, "")
+        if not reasoning:
+            return SafeString("–")
+        shown = reasoning if len(reasoning) <= _SHOWN else f"{reasoning[:_SHOWN]}…"
+        return format_html('<span class="clamp">{}</span>', visible(shown))
 
 
 class SessionTraceTable(TraceTable):
@@ -92,6 +100,15 @@ class SessionTraceTable(TraceTable):
 
     class Meta(TraceTable.Meta):
         exclude = ("session",)
+
+
+def version_made(trace: Trace) -> int | None:
+    """The version that a trace of the server tells of; None where there is none."""
+    if trace.source != TraceSource.SYSTEM:
+        return None
+    details = trace.details
+    number = details.get("new_version", details.get("version", details.get("fork_version")))
+    return number if isinstance(number, int) else None
 
 
 def sort_column(asked: str | None) -> tuple[str, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,20 +11,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from sessions_app import queries
-from sessions_app.queries.overview import (
-    Frozen,
-    Rate,
-    activity,
-    frozen_sessions,
-    latest_refusals,
-    latest_rollbacks,
-    rollback_rate,
-)
+from sessions_app.queries import overview as numbers
+from sessions_app.queries.overview import Span
 from statebase_site.access.actor import Actor
 from statebase_site.access.current import actor_for
+from statebase_site.web.times import ViewerTimes
+from statebase_site.web.wording import count_noun
 
 _ROWS = 6
-_SPARK_WIDTH, _SPARK_HEIGHT = 240, 40
+_DAYS, _HOURS = 14, 24
+_WIDTH, _HEIGHT = 240, 40
+_LIMITS = (0.05, 0.10)  # of the rollback rate: warning, critical
+_LOWEST_TOP = 0.12  # of the picture of rates: both limits are always in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,51 +36,79 @@ class Bar:
     title: str
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Bars over time from the same base line; `highest` says the largest in words, and when it was."""
+
+    bars: list[Bar]
+    highest: str
+    limits: list[float]
+
+
 @login_required
 def overview(request: HttpRequest) -> HttpResponse:
     """Frozen sessions, refused writes, latest rollbacks, and the rollback rate against 2 / 5 / 10 %."""
     by = actor_for(request)
-    frozen: list[Frozen] = frozen_sessions(by)
-    context = {
-        "nav_current": "overview",
-        "frozen": frozen,
-        "refusals": latest_refusals(by, _ROWS),
-        "rollbacks": latest_rollbacks(by, _ROWS),
-        "day": rollback_rate(by, timedelta(hours=24)),
-        "week": rollback_rate(by, timedelta(days=7)),
-        **_trend(by),
-        "recent": queries.keyset_page(queries.sessions_for(by), moment="updated_at", limit=_ROWS).rows,
-    }
+    recent = queries.keyset_page(queries.sessions_for(by), moment="updated_at", limit=_ROWS).rows
+    context: dict[str, object] = {"nav_current": "overview", "recent": recent}
+    if recent:
+        context |= _numbers(by, ViewerTimes.of(request))
     return render(request, "overview.html", context)
 
 
-def _trend(by: Actor) -> dict[str, object]:
-    days = activity(by, days=14)
-    rates = [Rate(day.rollbacks, day.sessions).share for day in days]
+def _numbers(by: Actor, times: ViewerTimes) -> dict[str, object]:
+    frozen, frozen_count = numbers.frozen_sessions(by, _ROWS)
+    days = numbers.days(by, _DAYS, times.zone)
+    hours = numbers.hours(by, _HOURS, times.zone)
     return {
-        "rate_bars": _bars(
-            rates, [f"{day.date:%d %b}: {day.rollbacks} rollbacks, {day.sessions} sessions" for day in days], least=0.12
-        ),
-        "write_bars": _bars(
-            [float(day.writes) for day in days],
-            [f"{day.date:%d %b}: {day.writes} writes" for day in days],
-        ),
-        "writes_total": sum(day.writes for day in days),
-        "limits": [_SPARK_HEIGHT * (1 - limit / max(0.12, *rates)) for limit in (0.05, 0.10)],
+        "frozen": frozen,
+        "frozen_count": frozen_count,
+        "refused_count": numbers.refusal_count(by, timedelta(hours=24)),
+        "refusals": numbers.latest_refusals(by, _ROWS),
+        "rollbacks": numbers.latest_rollbacks(by, _ROWS),
+        "day": numbers.rollback_rate(by, timedelta(hours=24)),
+        "week": numbers.rollback_rate(by, timedelta(days=7)),
+        "rates": _picture(days, lambda span: span.rate.share, _rate_in_words, _LOWEST_TOP, _LIMITS),
+        "writes": _picture(hours, lambda span: span.writes, _writes_in_words, 1),
+        "write_count": sum(span.writes for span in hours),
+        "zone_name": times.zone_name,
     }
 
 
-def _bars(values: list[float], titles: list[str], *, least: float = 1.0) -> list[Bar]:
-    """Bars as high as `values`, in a picture whose top is the largest of them, or `least`."""
-    top = max(least, *values)
-    step = _SPARK_WIDTH / len(values)
-    return [
-        Bar(
-            round(n * step + 1, 1),
-            round(_SPARK_HEIGHT * (1 - value / top), 1),
-            round(step - 2, 1),
-            round(_SPARK_HEIGHT * value / top, 1),
-            title,
+def _rate_in_words(span: Span) -> str:
+    share = f"{span.rate.rollbacks} in {count_noun(span.rate.sessions, 'session')}"
+    return f"{span.rate.percent:.0f} % on {span.start.day} {span.start:%b}, {share}"
+
+
+def _writes_in_words(span: Span) -> str:
+    return f"{count_noun(span.writes, 'write')} from {span.start:%H:%M}"
+
+
+def _picture(
+    spans: list[Span],
+    value: Callable[[Span], float],
+    words: Callable[[Span], str],
+    lowest_top: float,
+    limits: tuple[float, ...] = (),
+) -> Picture:
+    """A picture whose top is the largest value, or `lowest_top`; of 0, where anything was, a line."""
+    highest = max(spans, key=value)
+    top = max(lowest_top, value(highest))
+    step = _WIDTH / len(spans)
+    bars = []
+    for place, span in enumerate(spans):
+        height = max(_HEIGHT * value(span) / top, 1.0 if span.writes else 0.0)
+        bars.append(
+            Bar(
+                round(place * step + 1, 1),
+                round(_HEIGHT - height, 1),
+                round(step - 2, 1),
+                round(height, 1),
+                words(span),
+            )
         )
-        for n, (value, title) in enumerate(zip(values, titles, strict=True))
-    ]
+    return Picture(
+        bars,
+        words(highest) if value(highest) else "",
+        [round(_HEIGHT * (1 - limit / top), 1) for limit in limits],
+    )

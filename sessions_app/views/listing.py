@@ -12,6 +12,11 @@ from sessions_app.queries import Page, keyset_page
 ROWS_A_PAGE = 50
 
 
+def for_htmx(request: HttpRequest) -> bool:
+    """Whether only the part of the page with the rows is wanted."""
+    return "HX-Request" in request.headers
+
+
 @dataclass(frozen=True, slots=True)
 class ListPage:
     """Rows with the addresses of the pages around them; None where there is none."""
@@ -47,11 +52,13 @@ def list_page(
 def address(request: HttpRequest, **changed: Model | str | None) -> str:
     """The page's own address with some parameters changed; None takes one out."""
     query = request.GET.copy()
+    for name in [name for name, text in query.items() if not text]:
+        del query[name]  # fields of the filter that were left empty
     for name, value in changed.items():
         if value is None:
             query.pop(name, None)
         else:
-            query[name] = getattr(value, "public_id", value)
+            query[name] = value if isinstance(value, str) else value.public_id  # type: ignore[attr-defined]
     return f"{request.path}?{query.urlencode()}" if query else request.path
 
 

@@ -8,10 +8,11 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from sessions_app import queries
-from sessions_app.filters import SessionFilter
+from sessions_app.filters import MORE_FILTERS, SessionFilter
 from sessions_app.tables import SessionTable, sort_column
-from sessions_app.views.listing import list_page
+from sessions_app.views.listing import for_htmx, list_page
 from statebase_site.access.current import actor_for
+from statebase_site.web.wording import count_noun
 
 
 @require_safe
@@ -22,20 +23,23 @@ def session_list(request: HttpRequest) -> HttpResponse:
     every = queries.sessions_for(by)
     found = SessionFilter(request.GET, every)
     column, descending = sort_column(request.GET.get("sort"))
-    sessions = found.qs if found.is_valid() else every.none()
-    page = list_page(request, sessions, moment=column, descending=descending)
-    table = SessionTable(page.rows, order_by=f"{'-' if descending else ''}{column}", orderable=True)
-    what = "started" if column == "created_at" else "active"
-    table.caption = f"Sessions, {'latest' if descending else 'earliest'} {what} first"
+    page = list_page(
+        request, found.qs if found.is_valid() else every.none(), moment=column, descending=descending
+    )
+    table = SessionTable(page.rows, order_by=f"{'-' if descending else ''}{column}")
+    order = (
+        f"{'latest' if descending else 'earliest'} {'started' if column == 'created_at' else 'active'} first"
+    )
+    table.caption = f"Sessions, {order}"
     context = {
         "nav_current": "sessions",
         "filter": found,
         "filtered": any(request.GET.get(name) for name in found.filters),
-        "more_filters": any(request.GET.get(name) for name in ("since", "rolled_back", "path", "metadata")),
+        "more_filters": any(request.GET.get(name) for name in MORE_FILTERS),
         "page": page,
         "table": table,
+        "note": f"{count_noun(len(page.rows), 'session')}, {order}",
         "any_at_all": bool(page.rows) or every.exists(),
     }
-    return render(
-        request, "sessions_app/_sessions.html" if request.htmx else "sessions_app/sessions.html", context
-    )
+    template = "sessions_app/_sessions.html" if for_htmx(request) else "sessions_app/sessions.html"
+    return render(request, template, context)
