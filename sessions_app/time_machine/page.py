@@ -199,7 +199,7 @@ class TimeMachine:
 
     @property
     def follow_url(self) -> str:
-        return self.address.with_(number=None, follow=not self.address.follow)
+        return self.address.with_(number=None, list_at=None, follow=not self.address.follow)
 
     @property
     def diff_toggle_url(self) -> str:

@@ -19,11 +19,15 @@ const prefetched = new Map();
 let moving = null; // the request under way; a newer move takes its place
 let dragging = false;
 
+const ask = (url, options) => fetch(url, { headers: { "HX-Request": "true" }, ...options });
+
 async function read(url, signal) {
   const kept = prefetched.get(url);
+  for (const [other, { stop }] of prefetched) if (other !== url) stop.abort();
   prefetched.delete(url);
-  if (kept && Date.now() - kept.at < PREFETCHED_FOR) return kept.html;
-  const answer = await fetch(url, { headers: { "HX-Request": "true" }, signal });
+  const html = kept && Date.now() - kept.at < PREFETCHED_FOR ? await kept.html : null;
+  if (html) return html;
+  const answer = await ask(url, { signal });
   if (answer.redirected && new URL(answer.url).pathname === document.body.dataset.signIn) {
     flash("warning", "Your sign-in has ended. Sign in again in another tab, then repeat; what you typed here stays.");
     return null;
@@ -115,8 +119,12 @@ function bringSelectedIntoView() {
 }
 
 function goTo(version) {
-  const wanted = Math.max(0, Math.min(head(), version));
-  return wanted === number() ? Promise.resolve(true) : move(address(wanted));
+  const target = Math.max(0, Math.min(head(), version));
+  if (target === number()) return Promise.resolve(true);
+  // Said at once: the page follows as soon as it comes.
+  document.getElementById("where").textContent = `v${target} of ${head()}`;
+  if (!dragging) document.getElementById("slider").value = target;
+  return move(address(target));
 }
 
 // Keys repeat faster than pages come: steps add up, and the last place is gone to.
@@ -138,19 +146,21 @@ async function step(by) {
 
 let prefetchTimer = 0;
 
+/** Read both neighbours while nothing else is to do, so that a step shows at once. */
 function schedulePrefetch() {
   clearTimeout(prefetchTimer);
   prefetchTimer = setTimeout(async () => {
-    for (const version of [number() + 1, number() - 1]) {
-      if (version < 0 || version > head()) continue;
-      const url = address(version);
-      if (prefetched.has(url) && Date.now() - prefetched.get(url).at < PREFETCHED_FOR) continue;
-      try {
-        const answer = await fetch(url, { headers: { "HX-Request": "true" }, priority: "low" });
-        if (answer.ok && !answer.redirected) prefetched.set(url, { html: await answer.text(), at: Date.now() });
-      } catch { /* then it is read when it is wanted */ }
-    }
     for (const [url, { at }] of prefetched) if (Date.now() - at > PREFETCHED_FOR) prefetched.delete(url);
+    for (const version of [number() + 1, number() - 1]) {
+      const url = address(version);
+      if (version < 0 || version > head() || prefetched.has(url) || moving) continue;
+      const stop = new AbortController();
+      const html = ask(url, { signal: stop.signal, priority: "low" })
+        .then((answer) => (answer.ok && !answer.redirected ? answer.text() : null))
+        .catch(() => { prefetched.delete(url); return null; });
+      prefetched.set(url, { html, stop, at: Date.now() });
+      await html;
+    }
   }, 250);
 }
 
@@ -255,7 +265,7 @@ let failures = 0;
 
 async function poll() {
   const { base, turns, frozen } = machine().dataset;
-  const answer = await fetch(`${base}live?after=${seenHead}&turns=${turns}&frozen=${frozen}`, { headers: { "HX-Request": "true" } });
+  const answer = await ask(`${base}live?after=${seenHead}&turns=${turns}&frozen=${frozen}`);
   if (answer.redirected || !answer.ok) throw new Error("no news");
   const news = document.getElementById("newer");
   const html = answer.status === 204 ? "" : await answer.text();
@@ -271,7 +281,7 @@ async function poll() {
 
 /** Take the new versions into the list, the rail and the slider; what is being read does not move. */
 async function appendQuietly(news) {
-  const answer = await fetch(machine().dataset.address, { headers: { "HX-Request": "true" } });
+  const answer = await ask(machine().dataset.address);
   if (!answer.ok || answer.redirected || moving) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("machine");
   if (fresh.dataset.number !== machine().dataset.number) return; // the current version is on screen: it stays
