@@ -108,7 +108,7 @@ def _find_or_install(what_without, find, *packages: str):
 def _pytest(marks: str, arguments: list[str]) -> list[str]:
     command = [sys.executable, "-m", "pytest"]
     if not any(argument.startswith(_SERIAL_ARGUMENTS) for argument in arguments):
-        command += ["-n", "auto", "--maxprocesses", "4", "--dist", "loadgroup"]
+        command += ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
     if marks:
         command += ["-m", marks]
     return command + arguments

@@ -113,7 +113,7 @@ def checkout(tmp_path) -> Checkout:
     return Checkout(tmp_path)
 
 
-pytestmark = [pytest.mark.once, pytest.mark.slow, pytest.mark.xdist_group("bootstrap")]
+pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("path", ["manage.py", "statebase_site/bootstrap.py", "statebase_site/__init__.py"])

@@ -15,8 +15,9 @@ import httpx
 import pytest
 
 from statebase_site.bootstrap import ENTERED, ROOT
+from tests.databases import fresh_database
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("demo")]
+pytestmark = pytest.mark.slow
 
 SECONDS = 60
 
@@ -127,16 +128,26 @@ def assert_one_sentence(result: tuple[int, str, str], *words: str) -> None:
         assert word in errors
 
 
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory) -> Iterator[Installation]:
+    """Where demos run one after another: only the first has to load the data."""
+    with fresh_database() as url:
+        made = Installation(tmp_path_factory.mktemp("installation") / "home", url)
+        yield made
+        made.stop_all()
+
+
 @pytest.fixture
-def installation(tmp_path, fresh_database_url) -> Iterator[Installation]:
+def untouched(tmp_path, fresh_database_url) -> Iterator[Installation]:
     made = Installation(tmp_path / "home", fresh_database_url)
     yield made
     made.stop_all()
 
 
 @pytest.fixture
-def demo(installation) -> Demo:
-    return installation.demo()
+def demo(installation) -> Iterator[Demo]:
+    yield installation.demo()
+    installation.stop_all()
 
 
 def test_the_first_line_opens_every_door(installation, demo):
@@ -185,12 +196,12 @@ def test_reset_makes_its_own_project_anew_and_touches_no_other(installation, dem
     assert installation.do(f"from sessions_app.models import AgentSession; print({in_other})") == kept
 
 
-def test_a_database_that_it_did_not_make_is_left_alone(installation):
-    assert installation.run("migrate", "-v", "0")[0] == 0
-    installation.do("from statebase_site.access import actions; actions.create_project(name='production')")
-    result = installation.run("demo")
+def test_a_database_that_it_did_not_make_is_left_alone(untouched):
+    assert untouched.run("migrate", "-v", "0")[0] == 0
+    untouched.do("from statebase_site.access import actions; actions.create_project(name='production')")
+    result = untouched.run("demo")
     assert_one_sentence(result, "was not made by the demo", "production", "STATEBASE_HOME or DATABASE_URL")
-    projects = installation.do(
+    projects = untouched.do(
         "from statebase_site.access.models import *; print(Project.objects.count(), ApiKey.objects.count())"
     )
     assert projects == "1 0"
@@ -205,12 +216,12 @@ def test_a_second_demo_of_the_same_home_names_the_first(installation, demo):
 
 
 @pytest.mark.once
-def test_a_taken_port_is_named(installation):
+def test_a_taken_port_is_named(untouched):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        assert_one_sentence(installation.run("demo", "--port", port), f"Port {port} is taken", "--port")
+        assert_one_sentence(untouched.run("demo", "--port", port), f"Port {port} is taken", "--port")
 
 
 @pytest.mark.once
@@ -223,13 +234,13 @@ def test_a_taken_port_is_named(installation):
         ("sqlite:////dev/null/x", "The database does not answer"),
     ],
 )
-def test_a_broken_database_url_ends_in_one_sentence(installation, url, words):
-    assert_one_sentence(installation.run("demo", DATABASE_URL=url), words)
+def test_a_broken_database_url_ends_in_one_sentence(untouched, url, words):
+    assert_one_sentence(untouched.run("demo", DATABASE_URL=url), words)
 
 
 @pytest.mark.once
-def test_a_folder_that_cannot_be_written_ends_in_one_sentence(installation):
-    result = installation.run("demo", STATEBASE_HOME="/dev/null/home")
+def test_a_folder_that_cannot_be_written_ends_in_one_sentence(untouched):
+    result = untouched.run("demo", STATEBASE_HOME="/dev/null/home")
     assert_one_sentence(result, "/dev/null/home", "set STATEBASE_HOME to a folder you own")
 
 
@@ -247,8 +258,8 @@ def test_the_server_ends_even_when_the_demo_is_killed(installation, demo):
     wait_until(lambda: refuses_connections(demo.url))
 
 
-def test_serve_refuses_tables_older_than_the_code(installation):
-    assert_one_sentence(installation.run("serve", "--port", str(free_port())), "manage.py migrate")
+def test_serve_refuses_tables_older_than_the_code(untouched):
+    assert_one_sentence(untouched.run("serve", "--port", str(free_port())), "manage.py migrate")
 
 
 def test_serve_and_worker_run_until_told_to_stop(installation):
