@@ -2,6 +2,7 @@
 
 import pytest
 
+from sessions_app.actions import maintenance
 from statebase_site.access.models import IdempotentAnswer
 
 WRITES = (
@@ -78,3 +79,13 @@ def test_a_key_has_1_to_255_characters(api, key):
     path = api.session()
     error = api.error("PATCH", f"{path}/state", {"state": {}}, status=400, Idempotency_Key=key)
     assert error["param"] == "Idempotency-Key"
+
+
+def test_what_was_purged_since_is_not_found(api, settings):
+    settings.PURGE_DELETED_AFTER_DAYS = 0
+    body = {"agent_id": "bot"}
+    made = api.json("POST", "/v1/sessions", body, status=201, Idempotency_Key="k")
+    api("DELETE", f"/v1/sessions/{made['id']}", status=204)
+    assert maintenance.purge_due() == 1
+    error = api.error("POST", "/v1/sessions", body, status=404, Idempotency_Key="k")
+    assert error["code"] == "session_not_found"
