@@ -56,11 +56,14 @@ def apt_install(*packages):
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
     say(f"Installing {', '.join(packages)} with apt-get …")
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     surroundings = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    subprocess.run(["apt-get", "update", "-qq"], env=surroundings, **quiet)  # an old list may still do
-    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
-    return subprocess.run(install, env=surroundings, **quiet).returncode == 0
+
+    def apt_get(*arguments):
+        command = ["apt-get", "-qq", *arguments]
+        return subprocess.run(command, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True)
+
+    apt_get("update")  # where it fails, an old list may still do
+    return apt_get("install", "-y", "--no-install-recommends", *packages).returncode == 0
 
 
 def say(text):

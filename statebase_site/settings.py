@@ -1,5 +1,7 @@
 """The one settings file; every variable comes through `env`, all are listed in docs/configuration.md."""
 
+from typing import Any
+
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
@@ -75,7 +77,7 @@ def _database() -> dict:
         STATEBASE_HOME.mkdir(parents=True, exist_ok=True, mode=0o700)
         url = f"sqlite:///{STATEBASE_HOME / 'statebase.sqlite3'}"
     try:
-        database = dict(dj_database_url.parse(url))
+        database: dict[str, Any] = dict(dj_database_url.parse(url))
     except (dj_database_url.ParseError, dj_database_url.UnknownSchemeError, ValueError) as error:
         raise ImproperlyConfigured(
             "DATABASE_URL can't be read; write it as postgres://USER:PASSWORD@HOST:5432/NAME."

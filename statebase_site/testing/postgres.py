@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import grp
 import os
 import pwd
 import shutil
@@ -54,8 +55,8 @@ def temporary_postgres(binaries: Path, *, durable: bool = False) -> Iterator[str
             shutil.chown(folder, *account)
         log_path = folder / "log"
         log = stack.enter_context(log_path.open("w"))
-        options = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": subprocess.STDOUT, "cwd": "/"}
-        options |= _as(account)
+        options: dict[str, Any] = {"cwd": "/", "stdin": subprocess.DEVNULL, "stdout": log, **_as(account)}
+        options["stderr"] = subprocess.STDOUT
         if subprocess.run(_initdb(binaries, folder), **options).returncode:
             raise RuntimeError(f"initdb failed: {log_path.read_text()}")
         server = subprocess.Popen(
@@ -102,8 +103,6 @@ def _account() -> tuple[str, str] | None:
     names = {entry.pw_name: entry for entry in pwd.getpwall()}
     for name in ("postgres", "nobody"):
         if name in names:
-            import grp
-
             return name, grp.getgrgid(names[name].pw_gid).gr_name
     raise RuntimeError("PostgreSQL does not run as root, and there is no account 'postgres' or 'nobody'.")
 
