@@ -65,3 +65,10 @@ def test_long_texts_keep_every_letter(size):
         pieces = words(old, new)
         assert "".join(text for kind, text in pieces if kind.value != "added") == old
         assert "".join(text for kind, text in pieces if kind.value != "removed") == new
+
+
+def test_one_word_of_a_very_long_line_is_found():
+    old = "word " * 200_000
+    assert (
+        shown(old, old[:500_000] + "other " + old[500_000:]) == old[:500_000] + "[+other +]" + old[500_000:]
+    )
