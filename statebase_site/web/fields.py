@@ -78,17 +78,6 @@ Name = Annotated[PlainText, StringConstraints(min_length=1, max_length=255), Aft
 """`agent_id`, `user_id`, `type`, `action`: 1 to 255 characters, not blank (contract 4.3)."""
 
 
-def text_up_to_bytes(most: int) -> Any:
-    """The type of a plain text of at most `most` bytes of UTF-8 (contract 4.3: `reasoning`, `reason`)."""
-
-    def short_enough(text: str) -> str:
-        if len(text) * 4 > most and len(text.encode()) > most:
-            raise ValueError(f"may have at most {most:,} bytes.")
-        return text
-
-    return Annotated[PlainText, AfterValidator(short_enough)]
-
-
 def idempotency_header(raw: str) -> str:
     """An `Idempotency-Key`; raises InvalidInput unless it has 1 to 255 characters (contract 4.2)."""
     if not 1 <= len(raw) <= 255:

@@ -10,13 +10,13 @@ from statebase_site.access.authentication import needs
 from statebase_site.access.scopes import SESSIONS_READ, SESSIONS_WRITE
 from statebase_site.base.errors import Conflict, Frozen, NotFound, TooLarge
 from statebase_site.web.api import list_envelope, new_api
-from statebase_site.web.fields import Moment, Name, Order, limit_up_to, text_up_to_bytes
+from statebase_site.web.fields import Moment, Name, Order, PlainText, limit_up_to
 
 
 class Written(Schema):
     agent_id: Name
     state: dict[str, Any] = {}
-    reasoning: text_up_to_bytes(16) | None = None
+    reasoning: PlainText | None = None
     times: int = 1
 
 
