@@ -37,16 +37,8 @@ def keys(request: HttpRequest) -> HttpResponse:
     except KeyMadeAlready as again:
         messages.warning(request, f"{again.message} {again.suggestion}")
         return redirect("access:keys")
-    return render(
-        request,
-        "access/key_made.html",
-        {
-            "nav_current": "settings",
-            "key": key,
-            "clear_key": clear_key,
-            "address": request.build_absolute_uri("/"),
-        },
-    )
+    made = {"key": key, "clear_key": clear_key, "address": request.build_absolute_uri("/")}
+    return render(request, "access/key_made.html", {"nav_current": "settings"} | made)
 
 
 def _list(request: HttpRequest, by: Actor, form: KeyForm, status: int = 200) -> HttpResponse:
