@@ -3,6 +3,7 @@
 from django.urls import path
 
 from sessions_app.views import acting, time_machine
+from sessions_app.views.diff import diff
 from sessions_app.views.sessions import session_list
 from sessions_app.views.traces import all_traces, session_traces, trace
 from sessions_app.views.turns import session_turns, turn_json
@@ -21,6 +22,7 @@ urlpatterns = [
     path("sessions/<str:session_id>/freeze", acting.freeze, name="freeze"),
     path("sessions/<str:session_id>/freeze/undo", acting.undo_freeze, name="undo-freeze"),
     path("sessions/<str:session_id>/resume", acting.resume, name="resume"),
+    path("sessions/<str:session_id>/diff", diff, name="diff"),
     path("sessions/<str:session_id>/turns", session_turns, name="turns"),
     path("sessions/<str:session_id>/turns/<int:number>.json", turn_json, name="turn-json"),
     path("sessions/<str:session_id>/traces", session_traces, name="traces"),

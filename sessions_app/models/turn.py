@@ -45,6 +45,10 @@ class Turn(AppendOnlyModel):
     created_at = models.DateTimeField()
 
     class Meta:
+        indexes = [
+            # The turns that ended at a version, or last before it: beside that version in the time machine.
+            models.Index(fields=["agent_session", "state_version", "number"], name="turn_at_version"),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(number__gte=1), name="turn_numbers_from_one"),
             models.CheckConstraint(

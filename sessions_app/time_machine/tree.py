@@ -28,6 +28,7 @@ TEXT_CUT = 140  # of a longer one
 TEXT_PART = 20_000  # of a longer one that was opened
 DEEPEST = 16  # steps of indentation that are drawn
 REMOVED_TEXT = 300  # of a value that is no longer there
+PREVIEW = 60  # of what is folded
 
 MOVED = "↕"
 
@@ -42,7 +43,7 @@ class Row:
 
     `sign` is `+`, `-`, `~`, `↕` (moved) or empty; `hunk` counts the changes, on the first row of each. `text`
     is JSON text, of which `cut` bytes are not shown; `old` what stood there before. `toggle` is the address
-    that opens or folds.
+    that opens or folds, `node` the part of the comparison that the line is about.
     """
 
     kind: str
@@ -60,8 +61,10 @@ class Row:
     count: int = 0
     noun: str = ""
     size: int = 0
+    preview: str = ""
     toggle: str = ""
     comma: bool = False
+    node: Node | None = None
 
     @property
     def indent(self) -> int:
@@ -103,10 +106,11 @@ class _Hidden(NamedTuple):
 class _Shown:
     """A node of the comparison where it is shown; `children` is None while it is not opened."""
 
-    __slots__ = ("children", "depth", "inside_new", "node", "path")
+    __slots__ = ("children", "depth", "inside_new", "is_context", "node", "path")
 
     def __init__(self, node: Node, path: str, depth: int, *, inside_new: bool = False) -> None:
         self.node, self.path, self.depth, self.inside_new = node, path, depth, inside_new
+        self.is_context = False  # stands beside a change in a long list only to show where that is
         self.children: list[_Shown | _Hidden] | None = None
 
     @property
@@ -179,8 +183,10 @@ class _Builder:
                 continue
             shown.children = list(self._children(shown))
             self.left -= len(shown.children) + 1
+            is_part = any(isinstance(child, _Hidden) for child in shown.children)
             for child in shown.children:
                 if isinstance(child, _Shown) and child.is_container:
+                    child.is_context = is_part
                     (changed if child.differs_inside else others).append(child)
 
     def _opens(self, shown: _Shown, *, is_root: bool) -> bool:
@@ -192,7 +198,7 @@ class _Builder:
             return False
         if shown.differs_inside:
             return self.left > 0
-        wanted = bool(shown.sign) or not self.address.diff_only
+        wanted = bool(shown.sign) or not (self.address.diff_only or shown.is_context)
         return wanted and _lines(shown.node.new, SMALL) <= min(SMALL, self.left)
 
     def _children(self, shown: _Shown) -> Iterator[_Shown | _Hidden]:
@@ -255,9 +261,8 @@ class _Builder:
         key = shown.node.left if shown.node.right is None else shown.node.right
         text = "" if key is None else dumps(key)
         is_index = isinstance(key, int)
-        self.rows.append(
-            Row(kind, shown.depth, shown.path, text, is_index, shown.sign, hunk, **more)  # type: ignore[arg-type]
-        )
+        place = {"path": shown.path, "key": text, "is_index": is_index, "node": shown.node}
+        self.rows.append(Row(kind, shown.depth, sign=shown.sign, hunk=hunk, **place, **more))  # type: ignore[arg-type]
 
     def _emit_removed(self, shown: _Shown) -> None:
         text = dumps(shown.node.old)  # type: ignore[arg-type]
@@ -295,13 +300,15 @@ class _Builder:
 
     def _emit_folded(self, shown: _Shown, comma: bool) -> None:
         value: JsonValue = shown.node.new  # type: ignore[assignment]
+        text = dumps(value)
         self._row(
             shown,
             "folded",
             text="{}" if isinstance(value, dict) else "[]",
             count=len(value),  # type: ignore[arg-type]
             noun="key" if isinstance(value, dict) else "item",
-            size=_bytes(dumps(value)),
+            size=_bytes(text),
+            preview=text[1 : PREVIEW + 1].rstrip("]}") + ("…" if len(text) > PREVIEW else ""),
             toggle=self.address.opening(shown.path),
             comma=comma,
             **self._change(shown),
@@ -407,6 +414,8 @@ def _bytes(text: str) -> int:
 def _value_class(value: JsonValue) -> str:
     if isinstance(value, str):
         return "json-str"
+    if isinstance(value, (dict, list)):
+        return "json-mark"
     return "json-lit" if value is None or isinstance(value, bool) else "json-num"
 
 

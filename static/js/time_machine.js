@@ -324,6 +324,9 @@ register("P", "Play, or stop playing", () => (playing ? stopPlaying() : play("1"
 
 if (machine()) {
   bringSelectedIntoView();
+  const list = document.getElementById("version-list");
+  const row = list?.querySelector(".version.on");
+  if (row) list.scrollTop = row.offsetTop - list.clientHeight / 4;
   schedulePrefetch();
   setTimeout(keepLooking, POLL_EVERY);
 }

@@ -1,4 +1,4 @@
-"""The time machine in a real browser: moved through by keys, links and slider, acted in, with no script too."""
+"""The time machine in a real browser: moved through by keys, links and slider, acted in, and without script."""
 
 import os
 import re
