@@ -7,10 +7,13 @@ tamper-evident, not tamper-proof.
 
 from datetime import datetime
 from hashlib import sha256
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from statebase_site.base import json
 from statebase_site.base.clock import isoformat
+
+Body: TypeAlias = bytes | memoryview
+"""As a database hands it out."""
 
 
 class VersionFacts(Protocol):
@@ -18,7 +21,7 @@ class VersionFacts(Protocol):
 
     number: int
     kind: str
-    sha256: bytes
+    sha256: Body
     actor_kind: str
     actor_label: str
     reasoning: str | None
@@ -39,9 +42,9 @@ class TurnFacts(Protocol):
     reasoning: str | None
     metadata_text: str
     state_before_version: int | None
-    state_before_body: bytes | None
+    state_before_body: Body | None
     state_after_version: int | None
-    state_after_body: bytes | None
+    state_after_body: Body | None
     state_version: int
     actor_kind: str
     actor_label: str
@@ -68,7 +71,7 @@ class TraceFacts(Protocol):
     request_id: str
     latency_ms: float
     ip_address: str | None
-    subject_sha256: bytes | None
+    subject_sha256: Body | None
     created_at: datetime
 
 
@@ -76,7 +79,7 @@ def _digest(*parts: json.JsonValue) -> bytes:
     return sha256(json.dumps(list(parts)).encode()).digest()
 
 
-def _hex(body: bytes | None) -> str | None:
+def _hex(body: Body | None) -> str | None:
     return None if body is None else bytes(body).hex()
 
 

@@ -148,7 +148,7 @@ def _bodies(session_pk: int, numbers: Sequence[int]) -> dict[int, tuple[int, byt
 def head(agent_session: AgentSession) -> Head:
     """The current version of a locked session, and the keyframe it leans on."""
     number, keyframe = agent_session.head_version, agent_session.head_keyframe
-    bodies = _bodies(agent_session.pk, {number, keyframe})
+    bodies = _bodies(agent_session.pk, [number, keyframe])
     encoding, body, _ = bodies[keyframe]
     keyframe_text = codec.decode(encoding, body, None)
     encoding, body, stored_bytes = bodies[number]
@@ -355,9 +355,11 @@ def _write_sql(append: Append) -> None:
     session = append.agent_session
     assignments = ", ".join(f'"{column}" = %s' for column in _HEAD_COLUMNS)
     with connection.wrap_database_errors, connection.connection.pipeline(), connection.cursor() as cursor:
-        for rows in ([append.version], [append.turn], append.traces):
-            if rows and rows[0] is not None:
-                _insert(cursor, rows)
+        for row in (append.version, append.turn):
+            if row is not None:
+                _insert(cursor, [row])
+        if append.traces:
+            _insert(cursor, append.traces)
         cursor.execute(
             f'UPDATE "{AgentSession._meta.db_table}" SET {assignments} WHERE id = %s',  # noqa: S608
             [*(getattr(session, column) for column in _HEAD_COLUMNS), session.pk],

@@ -48,7 +48,7 @@ def home() -> Path:
 
 
 def secret_key() -> str:
-    """`STATEBASE_SECRET_KEY`, else a key made once and kept in the home folder, readable by its owner only."""
+    """`STATEBASE_SECRET_KEY`, else a key made once and kept in the home folder, for its owner only."""
     given = text("STATEBASE_SECRET_KEY")
     if given:
         return given

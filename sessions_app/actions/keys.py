@@ -14,6 +14,7 @@ from statebase_site.access.actor import Actor
 from statebase_site.access.errors import KeyMadeAlready
 from statebase_site.access.idempotency import recall, remember
 from statebase_site.access.models import ApiKey
+from statebase_site.base.json import JsonObject
 
 
 @action
@@ -49,6 +50,5 @@ def revoke_key(*, key: ApiKey, by: Actor) -> ApiKey:
 
 
 def _trace(name: Action, key: ApiKey, by: Actor) -> None:
-    store.append_project_trace(
-        TraceDraft(name, "api_key", key.public_id, {"name": key.name, "scopes": sorted(key.scopes)}), by
-    )
+    details: JsonObject = {"name": key.name, "scopes": [*sorted(key.scopes)]}
+    store.append_project_trace(TraceDraft(name, "api_key", key.public_id, details), by)

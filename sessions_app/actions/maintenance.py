@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from sessions_app import store
 from sessions_app.actions._action import action
@@ -104,15 +104,18 @@ def _purge(*, session_id: str, by: Actor) -> bool:
     return True
 
 
-def remove_sessions(sessions) -> None:
+def remove_sessions(sessions: QuerySet[AgentSession]) -> None:
     """Delete sessions with all that hangs on them; the caller's transaction and right to do so."""
     keys = list(sessions.values_list("pk", flat=True))
     # The triggers let the rows of a session go only once it is marked.
     AgentSession.objects.filter(pk__in=keys).update(purging=True)
     for model in (StateVersion, Turn, Trace, RefusedWrite, SessionMetadataPair, SessionPath, EvidenceHold):
-        rows = model._base_manager.filter(agent_session_id__in=keys)
-        rows._raw_delete(rows.db)
-    rows = AgentSession.objects.filter(pk__in=keys)
+        _remove_rows(model._base_manager.filter(agent_session_id__in=keys))
+    _remove_rows(AgentSession.objects.filter(pk__in=keys))
+
+
+def _remove_rows(rows: QuerySet) -> None:
+    """Past Django's own delete, which append-only rows refuse."""
     rows._raw_delete(rows.db)
 
 
@@ -121,8 +124,7 @@ def remove_project_content(*, project: Project) -> None:
     """Remove all sessions and traces of a project: `demo --reset`, for the demo project only."""
     Project.objects.filter(pk=project.pk).update(purging=True)
     remove_sessions(AgentSession.objects.filter(project=project))
-    traces = Trace._base_manager.filter(project=project)
-    traces._raw_delete(traces.db)
+    _remove_rows(Trace._base_manager.filter(project=project))
     Project.objects.filter(pk=project.pk).update(purging=False)
 
 

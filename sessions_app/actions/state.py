@@ -136,14 +136,12 @@ def _freeze_switch(append: Append, version: StateVersion, state: JsonObject) -> 
             "frozen_at": isoformat(session.frozen_at),
             "frozen_version": session.frozen_version,
             "frozen_for_seconds": round((append.moment - session.frozen_at).total_seconds(), 3),
-            "refused_writes": _refused_since_freeze(session),
+            "refused_writes": _refused_in_freeze(session, session.frozen_version),
         }
         session.frozen_at = session.frozen_version = session.frozen_by = None
         return TraceDraft(Action.SESSION_UNFROZEN, "session", session.public_id, details)
     return None
 
 
-def _refused_since_freeze(agent_session: AgentSession) -> int:
-    return RefusedWrite.objects.filter(
-        agent_session=agent_session, frozen_version=agent_session.frozen_version
-    ).count()
+def _refused_in_freeze(agent_session: AgentSession, frozen_version: int) -> int:
+    return RefusedWrite.objects.filter(agent_session=agent_session, frozen_version=frozen_version).count()

@@ -34,7 +34,7 @@ def live_ranges(agent_session: AgentSession, *, at: int | None = None) -> list[L
     ranges = []
     last = agent_session.head_version if at is None else at
     for number, restored_from in rollbacks:
-        if number <= last:
+        if number <= last and restored_from is not None:
             ranges.append(LiveRange(number, last))
             last = restored_from
     ranges.append(LiveRange(0, last))
@@ -56,7 +56,7 @@ class Refusals:
 
 def refusals(agent_session: AgentSession) -> Refusals:
     """Of the present freeze; none where the session runs."""
-    if not agent_session.is_frozen:
+    if agent_session.frozen_version is None:
         return Refusals(0, None)
     found = RefusedWrite.objects.filter(
         agent_session=agent_session, frozen_version=agent_session.frozen_version

@@ -94,15 +94,7 @@ def reasonings(traces: Iterable[Trace]) -> dict[str, str]:
     ids = [trace.public_id for trace in rows]
     sessions = {trace.agent_session_id for trace in rows if trace.agent_session_id}
     found: dict[str, str] = {}
-    for model in (StateVersion, Turn):
-        found |= dict(
-            model.objects.filter(agent_session__in=sessions, trace_id__in=ids)
-            .exclude(reasoning=None)
-            .values_list("trace_id", "reasoning")
-        )
-    found |= dict(
-        RefusedWrite.objects.filter(trace_id__in=ids)
-        .exclude(reasoning=None)
-        .values_list("trace_id", "reasoning")
-    )
+    for model in (StateVersion, Turn, RefusedWrite):
+        reasoned = model.objects.filter(agent_session__in=sessions, trace_id__in=ids)
+        found |= {trace: text for trace, text in reasoned.values_list("trace_id", "reasoning") if text}
     return found

@@ -47,7 +47,7 @@ def states_of_turn(
     numbers = {turn.state_before_version for turn in turns} | {turn.state_after_version for turn in turns}
     documents = dict(documents_at(agent_session, [number for number in numbers if number is not None]))
 
-    def given(number: int | None, body: bytes | None) -> json.JsonValue:
+    def given(number: int | None, body: bytes | memoryview | None) -> json.JsonValue:
         if number is not None:
             return documents[number].value
         if body is not None:
@@ -70,4 +70,4 @@ def turns_that_made_versions(agent_session: AgentSession, turns: list[Turn]) -> 
         number__in=[turn.state_version for turn in turns],
         turn_id__in=[turn.public_id for turn in turns],
     )
-    return set(made.values_list("turn_id", flat=True))
+    return {turn_id for turn_id in made.values_list("turn_id", flat=True) if turn_id}

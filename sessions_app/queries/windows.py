@@ -31,11 +31,11 @@ def rollbacks_until(agent_session: AgentSession, last: int, limit: int) -> list[
 
 def rollback_targets(agent_session: AgentSession) -> dict[int, int]:
     """Which version each rollback of the session restored."""
-    return dict(
-        StateVersion.objects.filter(agent_session=agent_session, kind=VersionKind.ROLLBACK)
-        .order_by("number")
-        .values_list("number", "restored_from")
+    rollbacks = StateVersion.objects.filter(agent_session=agent_session, restored_from__isnull=False)
+    rows = (
+        rollbacks.filter(kind=VersionKind.ROLLBACK).order_by("number").values_list("number", "restored_from")
     )
+    return {number: target for number, target in rows if target is not None}
 
 
 def undone_by(number: int, ranges: Sequence[LiveRange]) -> int | None:
