@@ -1,5 +1,6 @@
 """States of a given size, as agents have them: many small keys, nested objects, lists of results."""
 
+import json
 import random
 from typing import Any
 
@@ -12,10 +13,11 @@ def state_of(size_bytes: int, *, seed: int = 1) -> dict[str, Any]:
         for _ in range(999)
     ]
     state: dict[str, Any] = {"step": 0, "status": "searching", "results": []}
-    for number in range(max(1, size_bytes // 200)):
+    size = 0
+    while size < size_bytes - 60:
         state["results"].append(
             {
-                "id": f"r{number:06}",
+                "id": f"r{len(state['results']):06}",
                 "title": " ".join(generator.sample(words, 6)),
                 "price": round(generator.uniform(10, 900), 2),
                 "seats": generator.randrange(300),
@@ -23,4 +25,5 @@ def state_of(size_bytes: int, *, seed: int = 1) -> dict[str, Any]:
                 "open": generator.random() < 0.5,
             }
         )
+        size += len(json.dumps(state["results"][-1], separators=(",", ":"))) + 1
     return state

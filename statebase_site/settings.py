@@ -84,6 +84,7 @@ def _database() -> dict:
         ) from error
     options = database.setdefault("OPTIONS", {})
     if database["ENGINE"] == "django.db.backends.sqlite3":
+        database["CONN_MAX_AGE"] = None  # opening a file and setting its pragmas for each request costs more
         options |= {
             "timeout": 20,
             # Read-modify-write needs the lock from the start: a deferred transaction fails when it upgrades.
