@@ -160,10 +160,9 @@ def _metadata_filter(text: str | None) -> json.JsonObject:
 
 
 def _cursor(request: ApiRequest, starting_after: str | None) -> AgentSession | None:
-    """The session a page starts after: a place in the list, even where it has expired since."""
     if starting_after is None:
         return None
-    found = AgentSession.objects.filter(project=request.actor.project, public_id=starting_after).first()
+    found = queries.session_once_listed(request.actor, starting_after)
     if found is None:
         raise bad_cursor(starting_after)
     return found

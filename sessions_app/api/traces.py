@@ -1,17 +1,15 @@
 """The audit trail: list, read, and notes of clients (contract 6.6)."""
 
-from django.db.models import QuerySet
 from django.http import HttpResponse
-from ninja import Router
+from ninja import Query, Router
 
 from sessions_app import actions, queries
 from sessions_app.api._shared import MOST, SESSION, reads_traces, routes, writes_sessions, written
-from sessions_app.models import Trace
 from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
 from statebase_site.web.api import bad_cursor, list_envelope
 from statebase_site.web.errors import json_answer
-from statebase_site.web.fields import Moment, Order, PlainText, limit_up_to
+from statebase_site.web.fields import Order, PlainText, limit_up_to
 
 router = Router(tags=["traces"])
 
@@ -19,30 +17,13 @@ router = Router(tags=["traces"])
 @router.get("/traces", auth=reads_traces, response=answers.List[answers.Trace], summary="List traces")
 def list_traces(
     request: ApiRequest,
+    filters: Query[requests.TraceFilter],
     session_id: PlainText | None = None,
-    user_id: PlainText | None = None,
-    action: PlainText | None = None,
-    resource_type: PlainText | None = None,
-    resource_id: PlainText | None = None,
-    created_after: Moment | None = None,
-    created_before: Moment | None = None,
-    start_time: Moment | None = None,
-    end_time: Moment | None = None,
     limit: limit_up_to(MOST) = 20,  # type: ignore[valid-type]
     starting_after: PlainText | None = None,
     order: Order = "desc",
 ) -> HttpResponse:
-    found = queries.traces_for(
-        request.actor,
-        session_id=session_id,
-        user_id=user_id,
-        action=action,
-        resource_type=resource_type,
-        resource_id=resource_id,
-        created_after=created_after or start_time,
-        created_before=created_before or end_time,
-    )
-    return _page(request, found, limit=limit, starting_after=starting_after, order=order)
+    return _page(request, session_id, filters, limit=limit, starting_after=starting_after, order=order)
 
 
 @router.post(
@@ -70,34 +51,13 @@ def create(request: ApiRequest, body: requests.CreateTrace) -> HttpResponse:
 def list_traces_of_session(
     request: ApiRequest,
     session_id: str,
-    user_id: PlainText | None = None,
-    action: PlainText | None = None,
-    resource_type: PlainText | None = None,
-    resource_id: PlainText | None = None,
-    created_after: Moment | None = None,
-    created_before: Moment | None = None,
-    start_time: Moment | None = None,
-    end_time: Moment | None = None,
+    filters: Query[requests.TraceFilter],
     limit: limit_up_to(MOST) = 50,  # type: ignore[valid-type]
     starting_after: PlainText | None = None,
     order: Order = "desc",
 ) -> HttpResponse:
     queries.session_for(request.actor, session_id)
-    return list_traces(
-        request,
-        session_id=session_id,
-        user_id=user_id,
-        action=action,
-        resource_type=resource_type,
-        resource_id=resource_id,
-        created_after=created_after,
-        created_before=created_before,
-        start_time=start_time,
-        end_time=end_time,
-        limit=limit,
-        starting_after=starting_after,
-        order=order,
-    )
+    return _page(request, session_id, filters, limit=limit, starting_after=starting_after, order=order)
 
 
 @router.get("/traces/{trace_id}", auth=reads_traces, response=answers.Trace, summary="Read a trace")
@@ -107,8 +67,24 @@ def read(request: ApiRequest, trace_id: str) -> HttpResponse:
 
 
 def _page(
-    request: ApiRequest, found: QuerySet[Trace], *, limit: int, starting_after: str | None, order: str
+    request: ApiRequest,
+    session_id: str | None,
+    filters: requests.TraceFilter,
+    *,
+    limit: int,
+    starting_after: str | None,
+    order: str,
 ) -> HttpResponse:
+    found = queries.traces_for(
+        request.actor,
+        session_id=session_id,
+        user_id=filters.user_id,
+        action=filters.action,
+        resource_type=filters.resource_type,
+        resource_id=filters.resource_id,
+        created_after=filters.created_after or filters.start_time,
+        created_before=filters.created_before or filters.end_time,
+    )
     after = None
     if starting_after is not None:
         after = queries.traces_for(request.actor).filter(public_id=starting_after).first()

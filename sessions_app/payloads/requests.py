@@ -1,10 +1,10 @@
-"""Bodies of requests: light checks of each field's kind; what a field may hold beyond that, actions say."""
+"""Bodies and filters of requests: light checks of each field's kind; actions check the rest."""
 
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, Field, StrictInt, WithJsonSchema
 
-from statebase_site.web.fields import Name, PlainText
+from statebase_site.web.fields import Moment, Name, PlainText
 
 
 def _object(value: Any) -> Any:
@@ -95,3 +95,16 @@ class CreateTrace(BaseModel):
     session_id: PlainText | None = None
     details: Object = None
     metadata: Object = None
+
+
+class TraceFilter(BaseModel):
+    """Which traces a list shows; `start_time` and `end_time` are other names (contract 6.6)."""
+
+    user_id: PlainText | None = None
+    action: PlainText | None = None
+    resource_type: PlainText | None = None
+    resource_id: PlainText | None = None
+    created_after: Moment | None = None
+    created_before: Moment | None = None
+    start_time: Moment | None = None
+    end_time: Moment | None = None

@@ -59,6 +59,11 @@ def session_for(by: Actor, session_id: str) -> AgentSession:
     return agent_session
 
 
+def session_once_listed(by: Actor, session_id: str) -> AgentSession | None:
+    """A session as a place in a list, where a page goes on even if it has expired or was deleted since."""
+    return AgentSession.objects.filter(project=by.project, public_id=findable(session_id)).first()
+
+
 def session_of_project(session_id: str, projects: Iterable[int]) -> AgentSession:
     """One session, deleted or not, in any of `projects` (their keys): how a page finds out whose it is.
 
