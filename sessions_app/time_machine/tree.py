@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
-from typing import NamedTuple
 
 from sessions_app.diff import compare, resolve
 from sessions_app.diff.pointer import escaped
@@ -92,7 +91,8 @@ def comparison_tree(root: Node, address: Address) -> Tree:
     return _Builder(address).build(root)
 
 
-class _Hidden(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Hidden:
     """Children that are not shown: how many, and where they begin."""
 
     path: str
@@ -216,7 +216,8 @@ class _Builder:
                     yield shown.child(part, offset)
                 else:
                     hidden += 1
-                    unchanged = unchanged and part.kind is NodeKind.SAME and not shown.sign
+                    is_old = shown.differs_inside or not shown.sign
+                    unchanged = unchanged and part.kind is NodeKind.SAME and is_old
                 place += 1
         if hidden:
             yield _Hidden(shown.path, shown.depth + 1, place - hidden, hidden, noun, unchanged)
