@@ -338,7 +338,7 @@ def test_any_history_keeps_every_rule(db):
     run_state_machine_as_test(
         Sessions,
         settings=settings(
-            max_examples=30,
+            max_examples=20,
             stateful_step_count=25,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         ),

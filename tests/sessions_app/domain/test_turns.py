@@ -104,7 +104,7 @@ def test_a_state_before_that_is_not_current_is_said_to_be_stale(key, before, sta
     assert typed(given_states(turn)[0]) == typed(before)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(current=states(12), before=states(12), after=states(12))
 def test_any_states_are_returned_exactly_as_given(key, current, before, after):
     made = make.session(key, {**current, "frozen": None})

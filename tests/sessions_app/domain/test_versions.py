@@ -94,7 +94,7 @@ def test_states_are_read_alone_in_any_order_and_together(key):
     assert [number for number, _ in queries.documents_at(made, [70, 3, 3, 999, -1, 64])] == [3, 64, 70]
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=states(), second=states())
 def test_any_state_comes_back_the_same(key, first, second):
     made = make.session(key, first)
