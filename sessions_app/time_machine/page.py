@@ -12,9 +12,9 @@ from django.urls import reverse
 from sessions_app import queries
 from sessions_app.models import AgentSession, EvidenceHold, StateVersion
 from sessions_app.queries import windows
-from sessions_app.time_machine import rail
 from sessions_app.time_machine.address import Address
 from sessions_app.time_machine.entries import Entry, entries, spans
+from sessions_app.time_machine.rail import Branch, Rail, Refused, Scene, draw, groups
 from sessions_app.time_machine.tree import Tree, state_tree
 from sessions_app.time_machine.turns import ShownTurn, shown_turns
 from statebase_site.web.wording import pointer_dots
@@ -111,17 +111,17 @@ class TimeMachine:
     # Timeline -----------------------------------------------------------------------------------------
 
     @cached_property
-    def rail(self) -> rail.Rail:
+    def rail(self) -> Rail:
         shown = self._rail_entries
         first, last = shown[0].number, shown[-1].number
         targets = windows.rollback_targets(self.session) if self.session.rollback_count else {}
-        return rail.draw(
-            rail.Scene(
+        return draw(
+            Scene(
                 entries=shown,
                 selected=self.number,
                 head=self.head,
-                before=rail.groups(0, first - 1, list(targets), _RAIL_GROUPS),
-                after=rail.groups(last + 1, self.head, list(targets), _RAIL_GROUPS),
+                before=groups(0, first - 1, list(targets), _RAIL_GROUPS),
+                after=groups(last + 1, self.head, list(targets), _RAIL_GROUPS),
                 targets=targets,
                 branches=_branches(self.forks, first, last),
                 refused=self._refused(shown),
@@ -137,14 +137,14 @@ class TimeMachine:
     def forks(self) -> list[AgentSession]:
         return windows.forks_of(self.session)
 
-    def _refused(self, shown: Sequence[Entry]) -> list[rail.Refused]:
+    def _refused(self, shown: Sequence[Entry]) -> list[Refused]:
         """Where the crosses stand: behind the last version before the last refusal of each freeze."""
         found: dict[int, int] = {}
         for each in windows.refusals_by_freeze(self.session):
             earlier = [entry.number for entry in shown if entry.version.created_at <= each.last_at]
             if each.frozen_version >= shown[0].number and earlier and earlier[-1] >= each.frozen_version:
                 found[earlier[-1]] = found.get(earlier[-1], 0) + each.count
-        return [rail.Refused(after, count) for after, count in found.items()]
+        return [Refused(after, count) for after, count in found.items()]
 
     @cached_property
     def listing(self) -> Listing:
@@ -300,9 +300,9 @@ def undone_in_words(ranges: Sequence[queries.LiveRange], target: int) -> str:
     return ", ".join(words[:4]) + (f" and {len(words) - 4} more runs" if len(words) > 4 else "")
 
 
-def _branches(forks: Sequence[AgentSession], first: int, last: int) -> list[rail.Branch]:
+def _branches(forks: Sequence[AgentSession], first: int, last: int) -> list[Branch]:
     by_version: dict[int, list[str]] = {}
     for fork in forks:
         if fork.forked_version is not None and first <= fork.forked_version <= last:
             by_version.setdefault(fork.forked_version, []).append(fork.public_id)
-    return [rail.Branch(number, tuple(ids)) for number, ids in by_version.items()]
+    return [Branch(number, tuple(ids)) for number, ids in by_version.items()]

@@ -202,7 +202,7 @@ class _Layout:
             + _REFUSED * sum(entry.number in self.refused for entry in scene.entries)
         )
         self.pitch = min(_PITCH_MOST, max(_PITCH_LEAST, (WIDTH - 2 * _MARGIN) / max(units - 1, 1)))
-        self.line_y = 66.0 if scene.has_rollbacks else 34.0
+        self.line_y = 70.0 if scene.has_rollbacks else 34.0
         self.branch_y = self.line_y + 42
         self.turns_y = self.line_y + (64 if scene.has_forks else 34)
         self.x_of: dict[int, float] = {}
@@ -311,7 +311,7 @@ class _Layout:
         for entry in rollbacks:
             target = self.scene.targets[entry.number]
             start, end = self.x_of[entry.number], self._x_near(target)
-            peak = 26 + min(30.0, abs(start - end) / 18)
+            peak = 18 + min(42.0, abs(start - end) / 16)
             top = self.line_y - 11
             bend = min(70.0, abs(start - end) / 3)
             path = (

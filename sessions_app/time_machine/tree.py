@@ -41,8 +41,9 @@ class Row:
     """One line. `kind` is leaf, open, close, folded, removed or more.
 
     `sign` is `+`, `-`, `~`, `↕` (moved) or empty; `hunk` counts the changes, on the first row of each. `text`
-    is JSON text, of which `cut` bytes are not shown; `old` what stood there before. `toggle` is the address
-    that opens or folds, `node` the part of the comparison that the line is about.
+    is JSON text, of which `cut` bytes are not shown; `old` what stood there before; `changes_inside` how many
+    changes a fold hides. `toggle` is the address that opens or folds, `node` the part of the comparison that
+    the line is about.
     """
 
     kind: str
@@ -61,6 +62,7 @@ class Row:
     noun: str = ""
     size: int = 0
     preview: str = ""
+    changes_inside: int = 0
     toggle: str = ""
     comma: bool = False
     node: Node | None = None
@@ -126,7 +128,8 @@ class _Shown:
     @property
     def is_container(self) -> bool:
         """Whether it is an object or list with something in it, still there."""
-        return not self.is_removed and isinstance(self.node.new, (dict, list)) and bool(self.node.new)
+        has_something = self.differs_inside or bool(self.node.new)
+        return not self.is_removed and isinstance(self.node.new, (dict, list)) and has_something
 
     @property
     def differs_inside(self) -> bool:
@@ -266,7 +269,7 @@ class _Builder:
         self.rows.append(Row(kind, shown.depth, sign=shown.sign, hunk=hunk, **place, **more))  # type: ignore[arg-type]
 
     def _emit_removed(self, shown: _Shown) -> None:
-        text = dumps(shown.node.old)  # type: ignore[arg-type]
+        text = dumps(shown.node.old)
         self._row(shown, "removed", text=text[:REMOVED_TEXT], cut=_bytes(text[REMOVED_TEXT:]))
 
     def _emit_open(self, shown: _Shown, comma: bool) -> None:
@@ -300,7 +303,7 @@ class _Builder:
         )
 
     def _emit_folded(self, shown: _Shown, comma: bool) -> None:
-        value: JsonValue = shown.node.new  # type: ignore[assignment]
+        value: JsonValue = shown.node.new
         text = dumps(value)
         self._row(
             shown,
@@ -310,13 +313,14 @@ class _Builder:
             noun="key" if isinstance(value, dict) else "item",
             size=_bytes(text),
             preview=text[1 : PREVIEW + 1].rstrip("]}") + ("…" if len(text) > PREVIEW else ""),
+            changes_inside=shown.node.counts.total if shown.differs_inside else 0,
             toggle=self.address.opening(shown.path),
             comma=comma,
             **self._change(shown),
         )
 
     def _emit_leaf(self, shown: _Shown, comma: bool) -> None:
-        value: JsonValue = shown.node.new  # type: ignore[assignment]
+        value: JsonValue = shown.node.new
         text = dumps(value)
         part, cut, toggle = text, 0, ""
         change = self._change(shown)
@@ -347,7 +351,7 @@ class _Builder:
         if shown.sign != "~":
             return {}
         old, new = shown.node.old, shown.node.new
-        text = dumps(old)  # type: ignore[arg-type]
+        text = dumps(old)
         if len(text) > TEXT:
             start = _from_where_it_differs(new, text) if isinstance(new, str) else 0
             text = ("…" if start else "") + text[start : start + TEXT_CUT] + "…"

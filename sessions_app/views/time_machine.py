@@ -13,6 +13,7 @@ from sessions_app.models import AgentSession
 from sessions_app.time_machine.address import Address, version_number
 from sessions_app.time_machine.allowed import allowed
 from sessions_app.time_machine.page import TimeMachine
+from sessions_app.views.listing import for_htmx
 from sessions_app.views.scope import person_and_session
 from statebase_site.access.actor import Actor
 from statebase_site.base import json
@@ -39,12 +40,13 @@ def version(request: HttpRequest, session_id: str, number: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, by: Actor, machine: TimeMachine) -> HttpResponse:
-    template = "_machine.html" if request.htmx else "time_machine.html"
+    is_part = for_htmx(request)
     done = _done(machine.session, version_number(request.GET.get("did")))
     state_api = request.build_absolute_uri(f"/v1/sessions/{machine.session.public_id}/state")
     context = {
         "nav_current": "sessions",
         "tab": "time-machine",
+        "is_part": is_part,
         "agent_session": machine.session,
         "machine": machine,
         "address": machine.address,
@@ -55,7 +57,8 @@ def _page(request: HttpRequest, by: Actor, machine: TimeMachine) -> HttpResponse
         "undo_to": done.number - 1 if done else None,
         "curl": f'curl -H "X-API-Key: $STATEBASE_API_KEY" "{state_api}?version={machine.number}"',
     }
-    return render(request, f"sessions_app/{template}", context)
+    template = "sessions_app/_machine.html" if is_part else "sessions_app/time_machine.html"
+    return render(request, template, context)
 
 
 def _done(agent_session: AgentSession, number: int | None):

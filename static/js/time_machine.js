@@ -281,10 +281,16 @@ async function poll() {
 
 /** Take the new versions into the list, the rail and the slider; what is being read does not move. */
 async function appendQuietly(news) {
-  const answer = await ask(machine().dataset.address);
+  const stays = address(number());
+  const answer = await ask(stays);
   if (!answer.ok || answer.redirected || moving) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("machine");
-  if (fresh.dataset.number !== machine().dataset.number) return; // the current version is on screen: it stays
+  if (fresh.dataset.number !== machine().dataset.number) return;
+  if (location.pathname === machine().dataset.base) {
+    // What was the current version is one of many now, and the address names what is on screen.
+    history.replaceState({}, "", stays);
+    machine().dataset.address = stays;
+  }
   const list = document.getElementById("version-list");
   const anchor = list && [...list.children].find((row) => row.offsetTop + row.offsetHeight > list.scrollTop);
   const places = anchor && { id: anchor.id, top: anchor.offsetTop - list.scrollTop };
