@@ -55,11 +55,15 @@ def _common_ends(old: str, new: str) -> tuple[int, int]:
     """How many characters two texts share at the start and at the end, without halves of words."""
     start = _longest(min(len(old), len(new)), lambda size: old[:size] == new[:size])
     start = next(
-        (at for at in range(start, max(start - _WORD_LENGTH, 0), -1) if old[at - 1].isspace()), start
+        (at for at in range(start, max(start - _WORD_LENGTH, 0), -1) if old[at - 1].isspace()),
+        start if start > _WORD_LENGTH else 0,
     )
     most = min(len(old), len(new)) - start
     end = _longest(most, lambda size: old[len(old) - size :] == new[len(new) - size :])
-    end = next((at for at in range(end, max(end - _WORD_LENGTH, 0), -1) if old[-at].isspace()), end)
+    end = next(
+        (at for at in range(end, max(end - _WORD_LENGTH, 0), -1) if old[-at].isspace()),
+        end if end > _WORD_LENGTH else 0,
+    )
     return start, end
 
 

@@ -161,7 +161,7 @@ def test_says_which_kind_of_empty_it_is(person, agent):
 
 def test_deleted_sessions_and_those_of_others_are_not_there(person, agent):
     gone = factories.session(agent)
-    actions.delete_session(session_id=gone.public_id, by=agent)
+    actions.delete_session(session_id=gone.public_id, by=factories.full_key(agent.project))
     factories.session(factories.agent(factories.project("Elsewhere")))
     assert "No session yet" in look(person).text
 
