@@ -165,8 +165,12 @@ class Append:
     def __init__(self, agent_session: AgentSession, by: Actor) -> None:
         self.agent_session = agent_session
         self.by = by
-        # Never before what is there already, even when the clock was set back.
-        self.moment: datetime = max(clock.now(), agent_session.updated_at)
+        # One moment for all of it: that of a new session's beginning, or now, but never before what is there
+        # already, even when the clock was set back.
+        is_new = agent_session._state.adding
+        self.moment: datetime = (
+            agent_session.updated_at if is_new else max(clock.now(), agent_session.updated_at)
+        )
         self.version: StateVersion | None = None
         self._document: Document | None = None
         self.turn: Turn | None = None
