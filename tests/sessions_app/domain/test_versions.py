@@ -255,3 +255,9 @@ def test_reading_any_version_takes_two_rows_at_most(key, django_assert_max_num_q
         queries.document_at(made, 63)
     with django_assert_max_num_queries(6):
         assert len(list(queries.documents_at(made, range(71)))) == 71
+
+
+def test_a_session_its_version_0_and_its_trace_are_of_one_moment(key):
+    made = make.session(key)
+    trace = queries.traces_for(key, session_id=made.public_id).get()
+    assert made.created_at == made.updated_at == queries.version_row(made, 0).created_at == trace.created_at
