@@ -1,6 +1,5 @@
 """`manage.py test`: every check, then the suite once on each database, and nothing is hidden by a failure."""
 
-import contextlib
 import os
 import shutil
 import signal
@@ -8,11 +7,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from statebase_site.bootstrap import ROOT, apt_install
 from statebase_site.testing.postgres import find_binaries, temporary_postgres
+
+Found = TypeVar("Found")
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _python = sys.executable
@@ -73,30 +75,22 @@ def _failed_suites(arguments: list[str], environment: dict[str, str]) -> list[st
     marks = {"SQLite": "", "PostgreSQL": "not once and (journey or not browser)"}
     if not has_chromium:
         marks = {"SQLite": "not browser", "PostgreSQL": "not once and not browser"}
-    statuses = {}
-    with _databases() as urls:
-        for database, url in urls.items():
-            print(f"\nThe suite on {database}", flush=True)
-            variables = environment | ({"DATABASE_URL": url} if url else {})
-            command = _pytest(marks[database], arguments)
-            statuses[database] = subprocess.run(command, cwd=ROOT, env=variables).returncode
+    statuses = {"SQLite": _run_pytest("SQLite", marks["SQLite"], arguments, environment)}
+    binaries = _find_or_install("PostgreSQL, so the suite runs on SQLite only", find_binaries, "postgresql")
+    if binaries:
+        try:
+            with temporary_postgres(binaries) as url:
+                on_it = environment | {"DATABASE_URL": url}
+                statuses["PostgreSQL"] = _run_pytest("PostgreSQL", marks["PostgreSQL"], arguments, on_it)
+        except RuntimeError as error:
+            print(error, flush=True)
+            statuses["PostgreSQL"] = 1
     if any(status == 0 for status in statuses.values()):  # the chosen tests may be for one database only
         statuses = {name: status for name, status in statuses.items() if status != _NO_TESTS_COLLECTED}
     return [f"suite on {name}" for name, status in statuses.items() if status]
 
 
-@contextlib.contextmanager
-def _databases() -> Iterator[dict[str, str]]:
-    """DATABASE_URL of each database to test on; empty for the default, SQLite."""
-    binaries = _find_or_install("PostgreSQL, so the suite runs on SQLite only", find_binaries, "postgresql")
-    with contextlib.ExitStack() as stack:
-        databases = {"SQLite": ""}
-        if binaries:
-            databases["PostgreSQL"] = stack.enter_context(temporary_postgres(binaries))
-        yield databases
-
-
-def _find_or_install(what_without, find, *packages: str):
+def _find_or_install(what_without: str, find: Callable[[], Found | None], *packages: str) -> Found | None:
     found = find()
     if not found and apt_install(*packages):
         found = find()
@@ -105,10 +99,12 @@ def _find_or_install(what_without, find, *packages: str):
     return found
 
 
-def _pytest(marks: str, arguments: list[str]) -> list[str]:
+def _run_pytest(database: str, marks: str, arguments: list[str], environment: dict[str, str]) -> int:
     command = [sys.executable, "-m", "pytest"]
     if not any(argument.startswith(_SERIAL_ARGUMENTS) for argument in arguments):
+        # By file: what a module's fixture makes once, such as a running server, serves all its tests.
         command += ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
     if marks:
         command += ["-m", marks]
-    return command + arguments
+    print(f"\nThe suite on {database}", flush=True)
+    return subprocess.run(command + arguments, cwd=ROOT, env=environment).returncode

@@ -1,13 +1,14 @@
 """A real Chromium, and what is looked for on every page in it."""
 
 import os
-import shutil
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+from statebase_site.testing.runner import find_chromium
+
+CHROMIUM = find_chromium()
 FLAGS = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
 STATUS_OF_AN_ANSWER = ("Failed to load resource", "Response Status Error Code")
 WIDTHS = {"desk": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
