@@ -93,13 +93,17 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class VersionDraft:
-    """A version to append; its traces follow, the first of which made it."""
+    """A version to append; its traces follow, the first of which made it.
+
+    `limited` is False where nothing in it is new: no freeze, rollback or fork fails because of a size.
+    """
 
     document: Document
     kind: VersionKind
     reasoning: str | None
     restored_from: int | None = None
     turn_id: str | None = None
+    limited: bool = True
 
 
 # Reading under the lock -------------------------------------------------------------------------------
@@ -179,7 +183,7 @@ class Append:
     def add_version(self, draft: VersionDraft, *, previous: Head | None, trace_id: str) -> StateVersion:
         """Prepare the next version; `previous` is None for version 0. Raises `StateTooLarge`."""
         text = draft.document.text
-        if len(text) > settings.MAX_STATE_BYTES:
+        if draft.limited and len(text) > settings.MAX_STATE_BYTES:
             raise StateTooLarge(len(text), settings.MAX_STATE_BYTES)
         session = self.agent_session
         number = session.head_version + 1 if previous else 0

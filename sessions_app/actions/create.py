@@ -101,6 +101,7 @@ def fork(
             snapshot if state is snapshot.value else Document.of(state),
             VersionKind.FORK,
             f"Forked from version {number} of {source.public_id}",
+            limited=False,
         ),
         previous=None,
         trace=TraceDraft(

@@ -55,6 +55,7 @@ def rollback(
             VersionKind.ROLLBACK,
             reason or f"Rolled back to version {target}",
             restored_from=target,
+            limited=False,
         ),
         previous=head,
         trace=TraceDraft(

@@ -83,7 +83,12 @@ def append_update(
     document = Document.of({**head.document.value, **changes} if mode == MERGE else changes)
     return append_version(
         append,
-        VersionDraft(document, VersionKind.UPDATE if mode == MERGE else VersionKind.REPLACE, reasoning),
+        VersionDraft(
+            document,
+            VersionKind.UPDATE if mode == MERGE else VersionKind.REPLACE,
+            reasoning,
+            limited=not control_keys.is_control_update(changes),
+        ),
         previous=head,
         trace=TraceDraft(
             Action.STATE_UPDATED,

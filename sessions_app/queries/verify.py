@@ -51,7 +51,10 @@ def verify_session(agent_session: AgentSession) -> Verification:
 
 
 class _Walk:
-    """Goes along the chain, and at each link checks what the action made."""
+    """Goes along the chain, and at each link checks what the action made.
+
+    Versions, their texts and turns are read beside it, in the order they were made: none is kept in memory.
+    """
 
     def __init__(self, agent_session: AgentSession) -> None:
         self.agent_session = agent_session
@@ -59,12 +62,11 @@ class _Walk:
             agent_session=agent_session, number__lte=agent_session.head_version
         )
         turns = Turn.objects.filter(agent_session=agent_session, number__lte=agent_session.turn_count)
-        self.versions = {version.number: version for version in versions.defer("body").iterator()}
-        self.turns = {turn.public_id: turn for turn in turns.iterator()}
-        self.texts = texts_at(agent_session, self.versions)
+        self.versions = versions.defer("body", "changes_text").order_by("number").iterator()
+        self.texts = texts_at(agent_session, range(agent_session.head_version + 1))
+        self.turns = turns.order_by("number").iterator()
         self.traces_checked = 0
         self.versions_checked = 0
-        self.turns_checked = 0
 
     def along_the_chain(self) -> FirstBad | None:
         session = self.agent_session
@@ -90,21 +92,24 @@ class _Walk:
     def _check_subject(self, trace: Trace) -> FirstBad | None:
         details = trace.details
         number = details.get("new_version", details.get("version"))
-        turn_id = details.get("turn_id") if trace.action == Action.TURN_ADDED else None
-        version = self.versions.get(number) if isinstance(number, int) else None
-        turn = self.turns.get(turn_id) if isinstance(turn_id, str) else None
-        if number is not None and version is None:
-            return FirstBad("version", f"v{number}", _MISSING)
-        if turn_id is not None and turn is None:
-            return FirstBad("turn", str(turn_id), _MISSING)
-        if version and (bad := self._check_text(version)):
-            return bad
-        self.turns_checked += turn is not None
+        version = turn = None
+        if number is not None:
+            version = next(self.versions, None)
+            if version is None or version.number != number:
+                return FirstBad("version", f"v{number}", _MISSING)
+            if bad := self._check_text(version):
+                return bad
+        if trace.action == Action.TURN_ADDED:
+            turn = next(self.turns, None)
+            if turn is None or turn.number != details["turn_number"]:
+                return FirstBad("turn", str(trace.resource_id), _MISSING)
         if chain.subject_hash(version=version, turn=turn) == bytes(trace.subject_sha256 or b""):
             return None
         if turn is None:
             return FirstBad("version", f"v{number}", _ALTERED)
-        return FirstBad("turn", turn.public_id, f"{_ALTERED}, or v{number} is not" if version else _ALTERED)
+        return FirstBad(
+            "turn", str(trace.resource_id), f"{_ALTERED}, or v{number} is not" if version else _ALTERED
+        )
 
     def _check_text(self, version: StateVersion) -> FirstBad | None:
         """The body gives the text that the version's hash names."""
@@ -119,10 +124,10 @@ class _Walk:
 
     def what_no_trace_names(self) -> FirstBad | None:
         """Rows put in later, among the others or behind the head."""
-        if self.versions_checked != len(self.versions):
-            return FirstBad("version", f"v{self.versions_checked}", _UNNAMED)
-        if self.turns_checked != len(self.turns):
-            return FirstBad("turn", f"turn {self.turns_checked + 1}", _UNNAMED)
+        if version := next(self.versions, None):
+            return FirstBad("version", str(version), _UNNAMED)
+        if turn := next(self.turns, None):
+            return FirstBad("turn", turn.public_id, _UNNAMED)
         session = self.agent_session
         newest = {
             "version": StateVersion.objects.filter(agent_session=session).aggregate(last=Max("number")),
