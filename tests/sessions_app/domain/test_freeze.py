@@ -8,6 +8,7 @@ from sessions_app import actions, queries
 from sessions_app.errors import (
     PermissionRefused,
     SessionFrozen,
+    StateTooLarge,
     ThawRefused,
     VersionConflict,
     VersionNotFound,
@@ -102,6 +103,21 @@ def test_freezing_again_makes_a_version_and_stays_one_freeze(agent, key):
     assert actions_of(made, key).count("session.frozen") == 1
 
 
+def test_no_size_stands_in_the_way_of_freezing_going_back_forking_and_resuming(key, settings):
+    settings.MAX_STATE_BYTES = 1_000
+    made = make.session(key, {"a": "x" * 992})  # to the last byte
+    with pytest.raises(StateTooLarge):
+        make.update(made, {"b": 1}, by=key)
+    make.freeze(made, by=key)
+    make.rollback(made, 0, by=key)
+    actions.fork(session_id=made.public_id, version=1, by=key)
+    actions.resume(session_id=made.public_id, by=key)
+    make.rollback(made, 1, by=key)
+    assert state_of(made) == {"a": "x" * 992, "incident": False, "frozen": False}
+    with pytest.raises(StateTooLarge):
+        make.update(made, {"b": 1}, by=key)
+
+
 # What is refused, what passes ---------------------------------------------------------------------------
 
 
@@ -120,6 +136,8 @@ def frozen(key):
         ("state.update", lambda s, by: set_state(s, {}, by=by)),
         ("state.update", lambda s, by: set_state(s, {"frozen": True, "a": 3}, by=by)),
         ("state.update", lambda s, by: set_state(s, {"frozen": False, "a": 3}, by=by)),
+        ("state.update", lambda s, by: set_state(s, {"frozen": False, "done": True}, by=by)),
+        ("state.update", lambda s, by: set_state(s, {"done": True}, by=by)),
         ("state.update", lambda s, by: set_state(s, {"frozen": 0}, by=by)),
         ("state.update", lambda s, by: set_state(s, {"frozen": None}, by=by)),
         ("state.update", lambda s, by: set_state(s, {"frozen": False, "incident": None}, by=by)),

@@ -105,7 +105,8 @@ def test_a_replay_says_the_same_after_the_session_moved_on_and_was_frozen(key, n
         actions.resume(session_id=session.public_id, by=key)
     for each in {session.public_id, first.agent_session.public_id}:
         actions.update_state(session_id=each, changes={"later": 1}, by=key)
-        actions.update_session(session_id=each, metadata={"later": 1}, by=key)
+        actions.update_session(session_id=each, metadata={"later": 1}, ttl_seconds=900, by=key)
+        actions.add_turn(session_id=each, input=make.text("in"), output=make.text("out"), by=key)
         actions.freeze(session_id=each, by=key)
     before = counts()
     again = CALLS[name](session, make.asking(key, key="once"))
