@@ -164,7 +164,7 @@ class _Lines:
         old, new, both = _value(row, node.old, old=True), _value(row, node.new), None
         if isinstance(node.old, str) and isinstance(node.new, str):
             segments = _word_by_word(node.old, node.new)
-            if any(not piece.tag for piece in segments):
+            if any(not piece.tag for piece in segments[1:-1]):  # between the quotes
                 both = _of_pieces(row, segments)
                 old = replace(old, pieces=_without(segments, "ins"), cut=0)
                 new = replace(new, pieces=_without(segments, "del"), cut=0)

@@ -76,6 +76,12 @@ def test_tells_every_kind_of_change_exactly(person, booking):
     assert "+2 added" in page.text
 
 
+def test_texts_with_no_word_in_common_are_told_whole(person, agent):
+    made = factories.session(agent, {"status": "reading"})
+    factories.update(made, {"status": "ready for the partner"}, by=agent)
+    assert '"status": "reading" → "ready for the partner"' in look(person, made).text
+
+
 def test_says_whose_the_versions_are(person, booking, agent):
     page = look(person, booking, left="1", right="3")
     assert f"Replacement by {agent.label}" in page.text
