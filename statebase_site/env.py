@@ -1,7 +1,10 @@
 """Every environment variable is read here, and one that is wrong says what to do."""
 
+import contextlib
 import os
 import secrets
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -52,19 +55,27 @@ def secret_key() -> str:
     given = text("STATEBASE_SECRET_KEY")
     if given:
         return given
-    path = home() / "secret_key"
+    return private_file("secret_key", lambda: secrets.token_urlsafe(50)).read_text().strip()
+
+
+def private_file(name: str, content: Callable[[], str] = str) -> Path:
+    """A file in the home folder that only its owner may read, made with `content` where it is not there yet.
+
+    It appears whole or not at all, so that two processes that start together agree on it.
+    """
+    path = home() / name
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            try:
-                handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            except FileExistsError:
-                pass
-            else:
-                with os.fdopen(handle, "w") as file:
-                    file.write(secrets.token_urlsafe(50))
-        return path.read_text().strip()
+            handle, temporary = tempfile.mkstemp(dir=path.parent)
+            with os.fdopen(handle, "w") as file:
+                file.write(content())
+            with contextlib.suppress(FileExistsError):
+                os.link(temporary, path)
+            os.unlink(temporary)
+        path.open().close()
     except OSError as error:
         raise ImproperlyConfigured(
             f"Cannot write to {path.parent} ({error.strerror}): set STATEBASE_HOME to a folder you own."
         ) from error
+    return path

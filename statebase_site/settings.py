@@ -74,8 +74,7 @@ TEMPLATES = [
 def _database() -> dict:
     url = env.text("DATABASE_URL")
     if not url:
-        STATEBASE_HOME.mkdir(parents=True, exist_ok=True, mode=0o700)
-        url = f"sqlite:///{STATEBASE_HOME / 'statebase.sqlite3'}"
+        url = f"sqlite:///{env.private_file('statebase.sqlite3')}"
     try:
         database: dict[str, Any] = dict(dj_database_url.parse(url))
     except (dj_database_url.ParseError, dj_database_url.UnknownSchemeError, ValueError) as error:
