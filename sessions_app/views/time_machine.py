@@ -13,7 +13,6 @@ from sessions_app.models import AgentSession
 from sessions_app.time_machine.address import Address, version_number
 from sessions_app.time_machine.allowed import allowed
 from sessions_app.time_machine.page import TimeMachine
-from sessions_app.views.listing import for_htmx
 from sessions_app.views.scope import person_and_session
 from statebase_site.access.actor import Actor
 from statebase_site.base import json
@@ -40,7 +39,7 @@ def version(request: HttpRequest, session_id: str, number: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, by: Actor, machine: TimeMachine) -> HttpResponse:
-    is_part = for_htmx(request)
+    is_part = "HX-Request" in request.headers
     done = _done(machine.session, version_number(request.GET.get("did")))
     state_api = request.build_absolute_uri(f"/v1/sessions/{machine.session.public_id}/state")
     context = {

@@ -39,8 +39,11 @@ async function read(url, signal) {
   return answer.text();
 }
 
-/** Show the time machine at `url`. Resolves to whether it is shown. */
-async function move(url, { push = true } = {}) {
+/**
+ * Show the time machine at `url`. Resolves to whether it is shown.
+ * `entry` says what becomes of the browser's history: "push", "replace" or "keep".
+ */
+async function move(url, { entry = "push" } = {}) {
   moving?.abort();
   const mine = moving = new AbortController();
   let html;
@@ -49,13 +52,15 @@ async function move(url, { push = true } = {}) {
   } catch (fault) {
     if (fault.name !== "AbortError") flash("error", "The server could not be reached. Check the connection, then repeat.");
     return false;
+  } finally {
+    if (moving === mine) moving = null;
   }
   if (html === null || mine.signal.aborted) return false;
-  moving = null;
   const page = new DOMParser().parseFromString(html, "text/html");
   show(page.getElementById("machine"));
   document.title = page.title;
-  if (push && machine().dataset.address !== location.pathname + location.search) history.pushState({}, "", machine().dataset.address);
+  const shown = machine().dataset.address;
+  if (entry !== "keep" && shown !== location.pathname + location.search) history[`${entry}State`]({}, "", shown);
   seenHead = head();
   announce(`Version ${number()} of ${head()}`);
   schedulePrefetch();
@@ -67,20 +72,21 @@ function show(fresh) {
   const old = machine();
   const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
   const reason = old.querySelector("#reason");
-  const places = scrollPlaces(old, fresh.dataset.number);
   const freshReason = fresh.querySelector("#reason");
+  const places = scrollPlaces(old, fresh.dataset.number);
   if (reason && freshReason && reason.value !== reason.defaultValue) freshReason.value = reason.value;
-  if (dragging) {
-    // The slider is under the hand: everything but it is exchanged.
-    fresh.querySelector("#scrub").replaceWith(old.querySelector("#scrub"));
-    fresh.querySelector("#where").textContent = `v${fresh.dataset.number} of ${fresh.dataset.head}`;
-    for (const part of [...old.children]) if (!part.contains(fresh.querySelector("#scrub"))) part.remove();
-  }
-  old.replaceWith(fresh);
+  if (dragging) exchangeParts(old, fresh);
+  else old.replaceWith(fresh);
   restore(places);
   showPlaying();
   if (focused && !dragging) document.getElementById(focused)?.focus({ preventScroll: true });
-  fresh.dispatchEvent(new CustomEvent("machine:shown", { bubbles: true }));
+  machine().dispatchEvent(new CustomEvent("machine:shown", { bubbles: true }));
+}
+
+/** While the slider is under the hand it must stay; what shows the version is exchanged round it. */
+function exchangeParts(old, fresh) {
+  for (const part of ["#rail", ".machine-cols"]) old.querySelector(part).replaceWith(fresh.querySelector(part));
+  Object.assign(old.dataset, fresh.dataset);
 }
 
 /** Where lists are scrolled to: the row of the version to be shown stays where it is on the screen. */
@@ -118,13 +124,13 @@ function bringSelectedIntoView() {
   if (x < rail.scrollLeft + 40 || x > rail.scrollLeft + rail.clientWidth - 40) rail.scrollLeft = x - rail.clientWidth / 2;
 }
 
-function goTo(version) {
+function goTo(version, entry = "push") {
   const target = Math.max(0, Math.min(head(), version));
   if (target === number()) return Promise.resolve(true);
   // Said at once: the page follows as soon as it comes.
   document.getElementById("where").textContent = `v${target} of ${head()}`;
   if (!dragging) document.getElementById("slider").value = target;
-  return move(address(target));
+  return move(address(target), { entry });
 }
 
 // Keys repeat faster than pages come: steps add up, and the last place is gone to.
@@ -177,28 +183,36 @@ document.addEventListener("click", (event) => {
 
 window.addEventListener("popstate", () => {
   if (!machine() || location.pathname + location.search === machine().dataset.address) return;
-  if (location.pathname.startsWith(machine().dataset.base)) move(location.pathname + location.search, { push: false });
+  if (location.pathname.startsWith(machine().dataset.base)) move(location.pathname + location.search, { entry: "keep" });
 });
 
 // Slider and number ------------------------------------------------------------------------------------
 
-document.addEventListener("pointerdown", (event) => { if (event.target.id === "slider") dragging = true; });
+let slideTimer = 0;
+let slid = false; // one drag is one entry of the history
+
+document.addEventListener("pointerdown", (event) => {
+  if (event.target.id !== "slider") return;
+  dragging = true;
+  slid = false;
+});
 for (const name of ["pointerup", "pointercancel"]) {
   document.addEventListener(name, () => {
     if (!dragging) return;
     dragging = false;
-    const slider = document.getElementById("slider");
-    if (Number(slider.value) === number()) move(machine().dataset.address, { push: false });
-    else goTo(Number(slider.value));
+    clearTimeout(slideTimer);
+    move(address(Number(document.getElementById("slider").value)), { entry: slid ? "replace" : "push" });
   });
 }
-let slideTimer = 0;
 document.addEventListener("input", (event) => {
   if (event.target.id !== "slider") return;
   const target = Number(event.target.value);
   document.getElementById("where").textContent = `v${target} of ${head()}`;
   clearTimeout(slideTimer);
-  slideTimer = setTimeout(() => goTo(target), 60);
+  slideTimer = setTimeout(async () => {
+    const shown = await goTo(target, slid ? "replace" : "push");
+    slid = dragging && (slid || shown);
+  }, 60);
 });
 
 document.addEventListener("keydown", (event) => {
@@ -231,7 +245,7 @@ function playOn() {
   if (number() >= head()) { stopPlaying(); return; }
   playTimer = setTimeout(async () => {
     if (!playing) return;
-    if (await move(address(number() + 1))) playOn(); else stopPlaying();
+    if (await goTo(number() + 1, "replace")) playOn(); else stopPlaying();
   }, interval());
 }
 
@@ -275,7 +289,7 @@ async function poll() {
   const newest = Number(news.querySelector("[data-head]")?.dataset.head ?? 0);
   if (newest <= head()) return;
   prefetched.clear();
-  if ("follow" in machine().dataset) await move(`${base}?follow=1`, { push: false });
+  if ("follow" in machine().dataset) await move(`${base}?follow=1`, { entry: "keep" });
   else if (!dragging && !playing) await appendQuietly(html);
 }
 

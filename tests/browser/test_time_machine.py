@@ -188,9 +188,13 @@ def test_marks_of_the_rail_and_the_slider_lead_to_their_version(browse, trip):
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2, steps=6)
-    expect(page.locator("#where")).to_have_text("v0 of 5")
+    at(page, 0)  # it follows while the slider is still held
+    page.mouse.move(box["x"] + box["width"] - 4, box["y"] + box["height"] / 2, steps=6)
+    at(page, 5)
     page.mouse.up()
-    at(page, 0)
+    at(page, 5)
+    page.go_back()
+    at(page, 3)
 
 
 def test_what_is_opened_stays_open_and_a_typed_reason_stays_typed(browse, trip):
@@ -236,7 +240,7 @@ def test_what_is_new_is_told_and_nothing_moves(browse, trip, agent):
 
 def test_follow_shows_each_new_version(browse, trip, agent):
     page = browse(address(trip))
-    page.get_by_role("link", name="Follow").click()
+    page.get_by_role("switch", name="Follow").click()
     expect(page.locator("#follow")).to_have_text("Following")
     factories.update(trip, {"late": 1}, by=agent)
     expect(page.locator("#machine")).to_have_attribute("data-number", "6", timeout=10_000)
