@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
 from sessions_app.queries import Page, keyset_page
 
@@ -13,8 +15,17 @@ ROWS_A_PAGE = 50
 
 
 def for_htmx(request: HttpRequest) -> bool:
-    """Whether only the part of the page with the rows is wanted."""
+    """Whether only a part of the page is wanted."""
     return "HX-Request" in request.headers
+
+
+def list_answer(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
+    """The page `name`; to htmx only the part with the rows, and the page's address without empty fields."""
+    if not for_htmx(request):
+        return render(request, f"sessions_app/{name}.html", context)
+    answer = render(request, f"sessions_app/_{name}.html", context)
+    answer["HX-Push-Url"] = address(request)
+    return answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from sessions_app import queries
 from sessions_app.filters import MORE_FILTERS, SessionFilter
 from sessions_app.tables import SessionTable, sort_column
-from sessions_app.views.listing import for_htmx, list_page
+from sessions_app.views.listing import list_answer, list_page
 from statebase_site.access.current import actor_for
 from statebase_site.web.wording import count_noun
 
@@ -41,5 +40,4 @@ def session_list(request: HttpRequest) -> HttpResponse:
         "note": f"{count_noun(len(page.rows), 'session')}, {order}",
         "any_at_all": bool(page.rows) or every.exists(),
     }
-    template = "sessions_app/_sessions.html" if for_htmx(request) else "sessions_app/sessions.html"
-    return render(request, template, context)
+    return list_answer(request, "sessions", context)

@@ -15,7 +15,7 @@ from sessions_app.filters import TraceFilter
 from sessions_app.models import AgentSession, Trace
 from sessions_app.payloads.trace_csv import csv_lines
 from sessions_app.tables import SessionTraceTable, TraceTable, version_made
-from sessions_app.views.listing import address, for_htmx, list_page
+from sessions_app.views.listing import address, list_answer, list_page
 from sessions_app.views.scope import person_and_session
 from statebase_site.access.current import actor_for, memberships
 from statebase_site.base import json
@@ -79,8 +79,7 @@ def _explorer(
         "actions": Action.values,
         "csv_url": address(request, format="csv", after=None, before=None),
     }
-    template = "sessions_app/_traces.html" if for_htmx(request) else "sessions_app/traces.html"
-    return render(request, template, context)
+    return list_answer(request, "traces", context)
 
 
 def _csv(

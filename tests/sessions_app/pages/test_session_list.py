@@ -184,7 +184,8 @@ def test_text_from_agents_stays_text(person, agent):
 
 def test_htmx_gets_the_rows_alone_and_caches_are_told(person, agent):
     factories.session(agent)
-    part, whole = look(person, **HTMX), look(person)
+    part, whole = look(person, {"q": "", "status": "running"}, **HTMX), look(person)
+    assert part.response["HX-Push-Url"] == "/sessions/?status=running"
     assert "<html" not in part.source
     assert 'id="sessions"' in part.source
     assert "1 session shown" in part.text
