@@ -2,10 +2,14 @@
 
 import threading
 
+import pytest
 from django.db import OperationalError
 
 from sessions_app.actions import maintenance
 from statebase_site import worker
+
+# The loop looks after the connections of its process, so it meets the test's.
+pytestmark = pytest.mark.django_db
 
 
 def test_a_round_that_fails_is_logged_and_tried_again(monkeypatch, caplog):
