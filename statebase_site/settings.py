@@ -102,8 +102,9 @@ def _database() -> dict:
             database["CONN_HEALTH_CHECKS"] = True
         if env.flag("STATEBASE_DB_PREPARED_STATEMENTS", True):
             options |= {"server_side_binding": True, "prepare_threshold": 1}
-        else:  # pgbouncer in transaction mode can't keep them
+        else:  # pgbouncer in transaction mode can keep neither these nor cursors
             options["prepare_threshold"] = None
+            database["DISABLE_SERVER_SIDE_CURSORS"] = True
     else:
         raise ImproperlyConfigured("DATABASE_URL must begin with postgres:// or sqlite:///.")
     return database
