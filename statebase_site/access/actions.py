@@ -122,7 +122,8 @@ def revoke_key(*, key: ApiKey, by: Actor) -> ApiKey:
     now = clock.now()
     if not ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now):
         raise KeyRevokedAlready(key.name)
-    authentication.forget(key.key_hash)
+    # Not before it is committed: a request in between would remember the key as it still was.
+    transaction.on_commit(lambda: authentication.forget(key.key_hash))
     key.revoked_at = now
     return key
 
