@@ -101,10 +101,10 @@ class StateTooLarge(TooLarge):
         )
 
 
-class RefusedWhileFrozen:
-    """What a refusal on a frozen session leaves behind: mixed into the errors below (contract 8.5)."""
+class RefusedWhileFrozen(DomainError):
+    """A refusal on a frozen session, with what its evidence is made of (contract 8.5)."""
 
-    session_pk: int
+    session_id: str
     operation: str
     frozen_at: datetime
     frozen_version: int
@@ -116,7 +116,6 @@ class SessionFrozen(RefusedWhileFrozen, Frozen):
     def __init__(
         self,
         *,
-        session_pk: int,
         session_id: str,
         operation: str,
         frozen_at: datetime,
@@ -133,7 +132,7 @@ class SessionFrozen(RefusedWhileFrozen, Frozen):
             frozen_version=frozen_version,
             trace_id=None,
         )
-        self.session_pk = session_pk
+        self.session_id = session_id
         self.operation = operation
         self.frozen_at = frozen_at
         self.frozen_version = frozen_version
@@ -147,13 +146,13 @@ class ThawRefused(RefusedWhileFrozen, PermissionRefused):
         message: str,
         *,
         required_scope: str,
-        session_pk: int,
+        session_id: str,
         operation: str,
         frozen_at: datetime,
         frozen_version: int,
     ) -> None:
         super().__init__(message, required_scope=required_scope, trace_id=None)
-        self.session_pk = session_pk
+        self.session_id = session_id
         self.operation = operation
         self.frozen_at = frozen_at
         self.frozen_version = frozen_version

@@ -25,7 +25,6 @@ from statebase_site.access.idempotency import IdempotencyRaced
 from statebase_site.access.scopes import INCIDENT_MANAGE
 from statebase_site.base import clock, json
 from statebase_site.base.clock import isoformat
-from statebase_site.base.errors import DomainError
 
 Parameters = ParamSpec("Parameters")
 Outcome = TypeVar("Outcome")
@@ -47,7 +46,7 @@ def action(function: Callable[Parameters, Outcome]) -> Callable[Parameters, Outc
                 # The same request won the race and is committed: now it is recalled.
                 with write_transaction():
                     return function(*args, **kwargs)
-        except (SessionFrozen, ThawRefused) as refusal:
+        except RefusedWhileFrozen as refusal:
             _keep_evidence(refusal, kwargs["by"])  # type: ignore[arg-type]
             raise
 
@@ -68,7 +67,6 @@ def refuse_if_frozen(agent_session: AgentSession, *, operation: str) -> None:
         return
     holds = EvidenceHold.objects.filter(agent_session=agent_session, released_at=None)
     raise SessionFrozen(
-        session_pk=agent_session.pk,
         session_id=agent_session.public_id,
         operation=operation,
         frozen_at=agent_session.frozen_at,
@@ -82,11 +80,10 @@ def require_thaw(agent_session: AgentSession, by: Actor, *, operation: str, to: 
     frozen_at, frozen_version = agent_session.frozen_at, agent_session.frozen_version
     if frozen_at is None or frozen_version is None or by.may(INCIDENT_MANAGE):
         return
-    who = "This API key" if by.kind == ActorKind.KEY else "Your role"
     raise ThawRefused(
-        f"{who} may not {to}: it lacks the scope {INCIDENT_MANAGE}.",
+        by.lacking(INCIDENT_MANAGE, to=to),
         required_scope=INCIDENT_MANAGE,
-        session_pk=agent_session.pk,
+        session_id=agent_session.public_id,
         operation=operation,
         frozen_at=frozen_at,
         frozen_version=frozen_version,
@@ -112,12 +109,12 @@ def check_expected(agent_session: AgentSession, expected_version: int | None) ->
 
 
 def _keep_evidence(refusal: RefusedWhileFrozen, by: Actor) -> None:
-    assert isinstance(refusal, DomainError)
     body = by.request.body
     fingerprint = sha256(body).hexdigest()
     with write_transaction():
-        agent_session = store.lock(by.project.pk, AgentSession.objects.get(pk=refusal.session_pk).public_id)
-        assert agent_session is not None
+        agent_session = store.lock(by.project.pk, refusal.session_id)
+        if agent_session is None:  # its project was emptied meanwhile: the refusal stands by itself
+            return
         kept_already = RefusedWrite.objects.filter(
             agent_session=agent_session, frozen_version=refusal.frozen_version, attempted_sha256=fingerprint
         ).exists()

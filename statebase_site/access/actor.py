@@ -70,8 +70,12 @@ class Actor:
     def require(self, scope: str, *, to: str) -> None:
         """Raise `PermissionRefused` unless the actor holds `scope`; `to` says what for, in plain words."""
         if not self.may(scope):
-            who = "This API key" if self.kind == ActorKind.KEY else "Your role"
-            raise PermissionRefused(f"{who} may not {to}: it lacks the scope {scope}.", required_scope=scope)
+            raise PermissionRefused(self.lacking(scope, to=to), required_scope=scope)
+
+    def lacking(self, scope: str, *, to: str) -> str:
+        """The sentence that says why the actor may not: `to` completes "This API key may not …"."""
+        who = "This API key" if self.kind == ActorKind.KEY else "Your role"
+        return f"{who} may not {to}: it lacks the scope {scope}."
 
     @property
     def is_agent(self) -> bool:
