@@ -28,7 +28,8 @@ from statebase_site.access.models import Project
 from statebase_site.base import clock
 from statebase_site.base.clock import isoformat
 
-_BATCH = 200
+_BATCH = 200  # sessions a round
+_VERSIONS_AT_ONCE = 1000
 
 
 def run_once() -> int:
@@ -47,7 +48,9 @@ def expire_due() -> int:
 @action
 def _expire(*, session_id: str, by: Actor) -> bool:
     agent_session = store.lock(by.project.pk, session_id)
-    if agent_session is None or agent_session.expired_at or not agent_session.is_expired:
+    if agent_session is None or agent_session.deleted_at or agent_session.expired_at:
+        return False
+    if not agent_session.is_expired:
         return False
     append = Append(agent_session, by)
     agent_session.expired_at = append.moment
@@ -131,18 +134,31 @@ def remove_project_content(*, project: Project) -> None:
 def index_changed_paths() -> int:
     """Note which paths each session changed, for the sessions filter."""
     due = AgentSession.objects.filter(deleted_at=None, paths_indexed_to__lt=F("head_version"))[:_BATCH]
-    return sum(_index_paths(agent_session=each) for each in due)
+    return sum(_index_paths(each) for each in due)
 
 
-@action
-def _index_paths(*, agent_session: AgentSession) -> bool:
+def _index_paths(agent_session: AgentSession) -> bool:
     last_version: dict[str, int] = {}
     indexed_to = agent_session.paths_indexed_to
+    # Versions never change, so they are read and taken apart before anything is locked.
     rows = StateVersion.objects.filter(agent_session=agent_session, number__gt=indexed_to).order_by("number")
-    for number, changes_text in rows.values_list("number", "changes_text")[:1000]:
+    for number, changes_text in rows.values_list("number", "changes_text")[:_VERSIONS_AT_ONCE]:
         indexed_to = number
         for path in Changes.from_text(changes_text).paths():
             last_version[path.replace("\x00", "")[:255]] = number
+    if indexed_to == agent_session.paths_indexed_to:
+        return False
+    return _note_paths(agent_session=agent_session, last_version=last_version, indexed_to=indexed_to)
+
+
+@action
+def _note_paths(*, agent_session: AgentSession, last_version: dict[str, int], indexed_to: int) -> bool:
+    # First of all, because it locks the row: of two workers one goes on, and none once the session is purged.
+    is_ours = AgentSession.objects.filter(
+        pk=agent_session.pk, paths_indexed_to=agent_session.paths_indexed_to
+    ).update(paths_indexed_to=indexed_to)
+    if not is_ours:
+        return False
     SessionPath.objects.bulk_create(
         [
             SessionPath(agent_session=agent_session, path=path, last_version=last)
@@ -151,8 +167,5 @@ def _index_paths(*, agent_session: AgentSession) -> bool:
         update_conflicts=True,
         unique_fields=["path", "agent_session"],
         update_fields=["last_version"],
-    )
-    AgentSession.objects.filter(pk=agent_session.pk, paths_indexed_to__lt=indexed_to).update(
-        paths_indexed_to=indexed_to
     )
     return True
