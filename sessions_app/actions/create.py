@@ -127,8 +127,7 @@ def fork(
 
 
 def index_metadata(agent_session: AgentSession) -> None:
-    """Keep the narrow index of metadata pairs in step with the session's metadata."""
-    SessionMetadataPair.objects.filter(agent_session=agent_session).delete()
+    """Fill the narrow index of metadata pairs from the session's metadata; of a new session it is empty."""
     SessionMetadataPair.objects.bulk_create(
         SessionMetadataPair(agent_session=agent_session, name=name, value_sha256=value_sha256)
         for name, value_sha256 in metadata_pairs(agent_session.metadata)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 from sessions_app import store
 from sessions_app.actions._action import action, locked_session, refuse_if_frozen
@@ -13,7 +12,7 @@ from sessions_app.diff import state_diff
 from sessions_app.enums import Action
 from sessions_app.errors import InvalidInput, SessionHeld, SessionNotFound
 from sessions_app.limits import check_metadata, check_reasoning, check_ttl
-from sessions_app.models import AgentSession, EvidenceHold
+from sessions_app.models import AgentSession, EvidenceHold, SessionMetadataPair
 from sessions_app.store import Append, TraceDraft
 from statebase_site.access.actor import Actor
 from statebase_site.access.idempotency import recall, remember
@@ -42,6 +41,8 @@ def update_session(
         earlier = agent_session.metadata
         merged = {**earlier, **metadata}
         agent_session.metadata_text = check_metadata(merged)
+        SessionMetadataPair.objects.filter(agent_session=agent_session).delete()
+        index_metadata(agent_session)
         details["metadata_diff"] = state_diff(earlier, merged)
     if ttl_seconds is not None:
         agent_session.ttl_seconds = ttl_seconds
@@ -51,7 +52,6 @@ def update_session(
             agent_session.life_stopped_at = append.moment
     agent_session.updated_at = append.moment
     agent_session.save(update_fields=["metadata_text", "ttl_seconds", "expires_at", "expired_at"])
-    index_metadata(agent_session)
     append.add_trace(TraceDraft(Action.SESSION_UPDATED, "session", agent_session.public_id, details))
     append.write()
     outcome = SessionWritten(agent_session)
@@ -141,10 +141,8 @@ def release(*, session_id: str, label: str, by: Actor) -> EvidenceHold:
     if opened is None:
         raise InvalidInput(f"No hold {label} is open on session {session_id}.", param="label")
     append = Append(agent_session, by)
-    released: dict[str, Any] = {"released_at": append.moment, "released_by": by.label}
-    for name, value in released.items():
-        setattr(opened, name, value)
-    opened.save(update_fields=list(released))
+    opened.released_at, opened.released_by = append.moment, by.label
+    opened.save(update_fields=["released_at", "released_by"])
     agent_session.open_holds -= 1
     agent_session.settle_life(append.moment)
     append.add_trace(
