@@ -65,6 +65,16 @@ class Address:
         return self._pairs(with_place=False)
 
     @property
+    def parts_opened(self) -> dict[str, list[int]]:
+        """Where the parts begin that were opened by hand, by JSON Pointer."""
+        found: dict[str, list[int]] = {}
+        for named in self.opened:
+            start, colon, path = named.partition(":")
+            is_part = bool(colon) and start.isdecimal()
+            found.setdefault(path if is_part else named, []).append(int(start) if is_part else 0)
+        return found
+
+    @property
     def url(self) -> str:
         path = self.base if self.number is None else f"{self.base}v/{self.number}"
         return path + self._query(with_place=True)

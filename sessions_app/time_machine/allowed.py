@@ -24,12 +24,14 @@ class Allowed:
 def allowed(by: Actor, agent_session: AgentSession) -> Allowed:
     """The same rules as the actions', asked beforehand; the actions are what decides."""
     reads_only = "" if by.may(SESSIONS_WRITE) else "Your role only reads; an engineer of the project may."
-    no_thaw = "" if by.may(INCIDENT_MANAGE) else "The session is frozen; a responder of the project may."
+    no_thaw = ""
+    if not (by.may(SESSIONS_WRITE) and by.may(INCIDENT_MANAGE)):
+        no_thaw = "The session is frozen; a responder of the project may."
     is_frozen = agent_session.is_frozen
     return Allowed(
-        rollback_off=reads_only or (no_thaw if is_frozen else ""),
+        rollback_off=no_thaw if is_frozen else reads_only,
         fork_off=reads_only,
         freeze_off=reads_only or ("The session is frozen already." if is_frozen else ""),
-        resume_off=reads_only or no_thaw,
+        resume_off=no_thaw,
         may_undo_freeze=may_undo_freeze(agent_session, by),
     )

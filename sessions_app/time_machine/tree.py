@@ -7,7 +7,7 @@ size of the state.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
@@ -15,6 +15,7 @@ from sessions_app.diff import compare, resolve
 from sessions_app.diff.pointer import escaped
 from sessions_app.diff.tree import Node, NodeKind
 from sessions_app.time_machine.address import Address
+from sessions_app.time_machine.values import bytes_of, class_of, lines_of, type_name
 from statebase_site.base.json import JsonObject, JsonValue, dumps
 
 ROWS = 260  # opened by themselves, about
@@ -33,7 +34,6 @@ MOVED = "↕"
 
 _ABSENT = object()
 _SIGNS = {NodeKind.ADDED: "+", NodeKind.REMOVED: "-", NodeKind.CHANGED: "~"}
-_TYPE_NAMES = {dict: "object", list: "list", str: "text", bool: "boolean", int: "number", float: "number"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class _Shown:
 class _Builder:
     def __init__(self, address: Address) -> None:
         self.address = address
-        self.starts = _starts(address.opened)
+        self.starts = address.parts_opened
         self.folded = set(address.folded)
         self.rows: list[Row] = []
         self.left = ROWS
@@ -202,7 +202,7 @@ class _Builder:
         if shown.differs_inside:
             return self.left > 0
         wanted = bool(shown.sign) or not (self.address.diff_only or shown.is_context)
-        return wanted and _lines(shown.node.new, SMALL) <= min(SMALL, self.left)
+        return wanted and lines_of(shown.node.new, SMALL) <= min(SMALL, self.left)
 
     def _children(self, shown: _Shown) -> Iterator[_Shown | _Hidden]:
         """The children to show: all, or those that changed with their neighbours, or the parts asked for."""
@@ -270,7 +270,7 @@ class _Builder:
 
     def _emit_removed(self, shown: _Shown) -> None:
         text = dumps(shown.node.old)
-        self._row(shown, "removed", text=text[:REMOVED_TEXT], cut=_bytes(text[REMOVED_TEXT:]))
+        self._row(shown, "removed", text=text[:REMOVED_TEXT], cut=bytes_of(text[REMOVED_TEXT:]))
 
     def _emit_open(self, shown: _Shown, comma: bool) -> None:
         assert shown.children is not None
@@ -311,7 +311,7 @@ class _Builder:
             text="{}" if isinstance(value, dict) else "[]",
             count=len(value),  # type: ignore[arg-type]
             noun="key" if isinstance(value, dict) else "item",
-            size=_bytes(text),
+            size=bytes_of(text),
             preview=text[1 : PREVIEW + 1].rstrip("]}") + ("…" if len(text) > PREVIEW else ""),
             changes_inside=shown.node.counts.total if shown.differs_inside else 0,
             toggle=self.address.opening(shown.path),
@@ -326,8 +326,8 @@ class _Builder:
         change = self._change(shown)
         if isinstance(value, str) and len(text) > TEXT:
             part, cut, toggle = self._part_of(shown, text)
-        row = {"text": part, "cut": cut, "size": _bytes(text) - 2 if cut else 0, "toggle": toggle}
-        self._row(shown, "leaf", value_class=_value_class(value), comma=comma, **row, **change)
+        row = {"text": part, "cut": cut, "size": bytes_of(text) - 2 if cut else 0, "toggle": toggle}
+        self._row(shown, "leaf", value_class=class_of(value), comma=comma, **row, **change)
 
     def _part_of(self, shown: _Shown, text: str) -> tuple[str, int, str]:
         """What is shown of a long text, how many bytes of it are not, and the address that shows more."""
@@ -342,7 +342,7 @@ class _Builder:
         toggle = self.address.opening(shown.path, more)
         if shown.path in self.starts and not more:
             toggle = self.address.folding(shown.path)
-        return part, _bytes(text[:start]) + _bytes(text[end:]), toggle
+        return part, bytes_of(text[:start]) + bytes_of(text[end:]), toggle
 
     def _change(self, shown: _Shown) -> dict[str, object]:
         """What stood there before, and how its type changed, in words."""
@@ -355,7 +355,7 @@ class _Builder:
         if len(text) > TEXT:
             start = _from_where_it_differs(new, text) if isinstance(new, str) else 0
             text = ("…" if start else "") + text[start : start + TEXT_CUT] + "…"
-        names = [_type_name(old), _type_name(new)]
+        names = [type_name(old), type_name(new)]
         return {"old": text, "type_change": " → ".join(names) if names[0] != names[1] else ""}
 
 
@@ -381,16 +381,6 @@ def _at(document: JsonValue, path: str) -> object:
         return _ABSENT
 
 
-def _starts(opened: Iterable[str]) -> dict[str, list[int]]:
-    """Where the parts begin that were opened by hand, by JSON Pointer."""
-    found: dict[str, list[int]] = {}
-    for named in opened:
-        start, colon, path = named.partition(":")
-        is_part = bool(colon) and start.isdecimal()
-        found.setdefault(path if is_part else named, []).append(int(start) if is_part else 0)
-    return found
-
-
 def _from_where_it_differs(other: object, text: str) -> int:
     """Where to begin showing a long text: shortly before the place where it parts from the other one."""
     if not isinstance(other, str):
@@ -398,31 +388,3 @@ def _from_where_it_differs(other: object, text: str) -> int:
     other_text = dumps(other)
     parted = next((at for at, (a, b) in enumerate(zip(other_text, text, strict=False)) if a != b), 0)
     return max(0, parted - TEXT_CUT // 3) if parted > TEXT_CUT // 2 else 0
-
-
-def _lines(value: JsonValue, most: int) -> int:
-    """How many lines a value takes when all of it is open; counted no further than just over `most`."""
-    found, waiting = 0, [value]
-    while waiting and found <= most:
-        found += 1
-        each = waiting.pop()
-        if each and isinstance(each, (dict, list)):
-            found += 1
-            waiting += islice(each.values() if isinstance(each, dict) else each, most)
-    return found
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode())
-
-
-def _value_class(value: JsonValue) -> str:
-    if isinstance(value, str):
-        return "json-str"
-    if isinstance(value, (dict, list)):
-        return "json-mark"
-    return "json-lit" if value is None or isinstance(value, bool) else "json-num"
-
-
-def _type_name(value: object) -> str:
-    return "null" if value is None else _TYPE_NAMES[type(value)]
