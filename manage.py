@@ -15,10 +15,8 @@ def main():
 
     try:
         execute_from_command_line(sys.argv)
-    except (
-        ImproperlyConfigured
-    ) as error:  # a wrong variable is the user's to mend: one sentence, no traceback
-        sys.exit(str(error))
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))  # a wrong variable is the user's to mend: one sentence, no traceback
 
 
 if __name__ == "__main__":

@@ -183,5 +183,5 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.text("STATEBASE_LOG_LEVEL", "WARNING").upper()},
+    "root": {"handlers": ["console"], "level": env.one_of("STATEBASE_LOG_LEVEL", "WARNING", env.LOG_LEVELS)},
 }

@@ -8,6 +8,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from statebase_site import env
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
@@ -43,3 +45,11 @@ def test_a_wrong_flag_says_which_variable_and_what_it_should_be(monkeypatch):
     monkeypatch.setenv("STATEBASE_DEBUG", "maybe")
     with pytest.raises(ImproperlyConfigured, match="STATEBASE_DEBUG must be 1 or 0"):
         env.flag("STATEBASE_DEBUG", False)
+
+
+def test_a_wrong_log_level_says_which_there_are(monkeypatch):
+    monkeypatch.setenv("STATEBASE_LOG_LEVEL", "debug")
+    assert env.one_of("STATEBASE_LOG_LEVEL", "WARNING", env.LOG_LEVELS) == "DEBUG"
+    monkeypatch.setenv("STATEBASE_LOG_LEVEL", "loud")
+    with pytest.raises(ImproperlyConfigured, match="STATEBASE_LOG_LEVEL must be one of DEBUG, INFO"):
+        env.one_of("STATEBASE_LOG_LEVEL", "WARNING", env.LOG_LEVELS)
