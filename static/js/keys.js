@@ -92,7 +92,7 @@ function element(tag, text = "") {
 }
 
 /** Show the sheet of the keys that work on this page. */
-export function showSheet() {
+function showSheet() {
   const list = document.getElementById("keys-list");
   const scopes = new Map();
   for (const row of rows()) scopes.set(row.scope, [...(scopes.get(row.scope) ?? []), row]);
