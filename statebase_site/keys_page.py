@@ -35,7 +35,7 @@ def keys(request: HttpRequest) -> HttpResponse:
         form.add_error(wrong.param if wrong.param in form.fields else None, wrong.message)
         return _list(request, by, form, status=422)
     except KeyMadeAlready as again:
-        messages.warning(request, f"{again.message} {again.suggestion}")
+        messages.warning(request, again.in_words)
         return redirect("access:keys")
     made = {"key": key, "clear_key": clear_key, "address": request.build_absolute_uri("/")}
     return render(request, "access/key_made.html", {"nav_current": "settings"} | made)

@@ -13,6 +13,7 @@ from sessions_app.views.scope import person_and_session
 from statebase_site.web.preferences import A_YEAR
 
 _COOKIE = "diff"
+_DOWNLOADS = {"patch": "application/json-patch+json", "text": "text/plain; charset=utf-8"}
 
 
 @require_safe
@@ -47,9 +48,6 @@ def _shape(request: HttpRequest) -> str:
     if asked in SHAPES:
         return asked
     return before if before in REMEMBERED else REMEMBERED[0]
-
-
-_DOWNLOADS = {"patch": "application/json-patch+json", "text": "text/plain; charset=utf-8"}
 
 
 def _download(page: ComparisonPage, kind: str) -> HttpResponse:

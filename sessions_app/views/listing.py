@@ -10,13 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from sessions_app.queries import Page, keyset_page
+from statebase_site.web.requests import for_htmx
 
 ROWS_A_PAGE = 50
-
-
-def for_htmx(request: HttpRequest) -> bool:
-    """Whether only a part of the page is wanted."""
-    return "HX-Request" in request.headers
 
 
 def list_answer(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:

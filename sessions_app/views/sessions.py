@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
-from django.views.decorators.vary import vary_on_headers
 
 from sessions_app import queries
 from sessions_app.filters import MORE_FILTERS, SessionFilter
@@ -15,7 +14,6 @@ from statebase_site.web.wording import count_noun
 
 
 @require_safe
-@vary_on_headers("HX-Request")
 def session_list(request: HttpRequest) -> HttpResponse:
     """Sessions of the project, filtered and sorted by the address."""
     by = actor_for(request)

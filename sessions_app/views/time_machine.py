@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
-from django.views.decorators.vary import vary_on_headers
 
 from sessions_app import queries
 from sessions_app.diff import resolve
@@ -17,10 +16,10 @@ from sessions_app.views.scope import person_and_session
 from statebase_site.access.actor import Actor
 from statebase_site.base import json
 from statebase_site.base.errors import NotFound
+from statebase_site.web.requests import for_htmx
 
 
 @require_safe
-@vary_on_headers("HX-Request")
 def time_machine(request: HttpRequest, session_id: str) -> HttpResponse:
     """A session at its current version, or at `?v=` (what the slider and the field for a number send)."""
     by, agent_session = person_and_session(request, session_id)
@@ -31,7 +30,6 @@ def time_machine(request: HttpRequest, session_id: str) -> HttpResponse:
 
 
 @require_safe
-@vary_on_headers("HX-Request")
 def version(request: HttpRequest, session_id: str, number: int) -> HttpResponse:
     """A session at version `number`, for ever. Raises `VersionNotFound`, naming the range there is."""
     by, agent_session = person_and_session(request, session_id)
@@ -39,7 +37,7 @@ def version(request: HttpRequest, session_id: str, number: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, by: Actor, machine: TimeMachine) -> HttpResponse:
-    is_part = "HX-Request" in request.headers
+    is_part = for_htmx(request)
     done = _done(machine.session, version_number(request.GET.get("did")))
     state_api = request.build_absolute_uri(f"/v1/sessions/{machine.session.public_id}/state")
     context = {

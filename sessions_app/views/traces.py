@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
-from django.views.decorators.vary import vary_on_headers
 
 from sessions_app import queries
 from sessions_app.enums import Action
@@ -22,9 +21,10 @@ from statebase_site.base import json
 from statebase_site.web.times import ViewerTimes
 from statebase_site.web.wording import count_noun
 
+_DETAILS_SHOWN = 100_000  # characters
+
 
 @require_safe
-@vary_on_headers("HX-Request")
 def all_traces(request: HttpRequest) -> HttpResponseBase:
     """Every trace of the project."""
     by = actor_for(request)
@@ -32,7 +32,6 @@ def all_traces(request: HttpRequest) -> HttpResponseBase:
 
 
 @require_safe
-@vary_on_headers("HX-Request")
 def session_traces(request: HttpRequest, session_id: str) -> HttpResponseBase:
     """The traces of one session."""
     by, agent_session = person_and_session(request, session_id)
@@ -53,9 +52,6 @@ def trace(request: HttpRequest, trace_id: str) -> HttpResponse:
         "number": version_made(found),
     }
     return render(request, "sessions_app/trace.html", context)
-
-
-_DETAILS_SHOWN = 100_000  # characters
 
 
 def _explorer(

@@ -7,6 +7,7 @@ from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse
 
 from statebase_site.access.views import sign_in_and_carry_on
+from statebase_site.web.requests import for_htmx
 
 
 class SignInMiddleware(LoginRequiredMiddleware):
@@ -16,6 +17,6 @@ class SignInMiddleware(LoginRequiredMiddleware):
         self, request: HttpRequest, view_func: Callable[..., Any]
     ) -> HttpResponse:
         # htmx keeps the page and what is typed in it, and says that the sign-in has ended.
-        if request.method == "POST" and not request.headers.get("HX-Request"):
+        if request.method == "POST" and not for_htmx(request):
             return sign_in_and_carry_on(request)
         return super().handle_no_permission(request, view_func)

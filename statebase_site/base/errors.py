@@ -21,6 +21,11 @@ class DomainError(Exception):
         self.suggestion = suggestion
         self.extras = extras
 
+    @property
+    def in_words(self) -> str:
+        """What happened and, where it is known, what to do next."""
+        return " ".join(filter(None, (self.message, self.suggestion)))
+
 
 class InvalidInput(DomainError):
     """A value that can't be accepted as it is."""

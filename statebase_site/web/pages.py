@@ -9,6 +9,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from statebase_site.base.errors import DomainError
 from statebase_site.web.errors import status_of
+from statebase_site.web.requests import for_htmx
 
 _TEMPLATES = {
     400: "400.html",
@@ -26,8 +27,8 @@ def error_page(request: HttpRequest, error: DomainError, **context: object) -> H
     `context` may hold `lines` (what changed meanwhile) and `action_url` (the page to open again).
     """
     status = status_of(error)
-    if request.headers.get("HX-Request"):
-        messages.error(request, " ".join(filter(None, (error.message, error.suggestion))))
+    if for_htmx(request):
+        messages.error(request, error.in_words)
         answer = render(request, "components/_flash.html", {"oob": True}, status=status)
         answer["HX-Reswap"] = "none"
         return answer

@@ -61,11 +61,14 @@ def is_loopback(request: HttpRequest) -> bool:
         return False
 
 
+def for_htmx(request: HttpRequest) -> bool:
+    """Whether htmx asks, which wants a part of a page."""
+    return "HX-Request" in request.headers
+
+
 def prefers_html(request: HttpRequest) -> bool:
     """Whether the client would rather read a page than JSON (browsers and htmx do, `*/*` does not)."""
-    if "HX-Request" in request.headers:
-        return True
-    return request.get_preferred_type(["application/json", "text/html"]) == "text/html"
+    return for_htmx(request) or request.get_preferred_type(["application/json", "text/html"]) == "text/html"
 
 
 def read_body(request: HttpRequest) -> bytes:

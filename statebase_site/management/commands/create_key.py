@@ -46,7 +46,7 @@ class Command(BaseCommand):
                 name=name, scopes=wanted, expires_at=expires_at, by=system_actor(owner)
             )
         except DomainError as error:
-            raise CommandError(" ".join(filter(None, (error.message, error.suggestion)))) from error
+            raise CommandError(error.in_words) from error
         self.stderr.write(
             f"The key {key.name} of project {owner.slug} is made. It is shown this once; only a hash is kept."
         )

@@ -18,5 +18,5 @@ class Command(BaseCommand):
         try:
             project = actions.create_project(name=name)
         except DomainError as error:
-            raise CommandError(error.message) from error
+            raise CommandError(error.in_words) from error
         self.stdout.write(f"The project {project.name} is made; commands name it --project {project.slug}.")

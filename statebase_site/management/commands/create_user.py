@@ -44,7 +44,7 @@ class Command(BaseCommand):
             else:
                 actions.set_role(project=owner, user=user, role=role)
         except DomainError as error:
-            raise CommandError(error.message) from error
+            raise CommandError(error.in_words) from error
         self.stdout.write(f"{username} is {role} of {owner.slug} and signs in with name and password.")
 
 

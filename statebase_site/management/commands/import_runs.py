@@ -10,6 +10,7 @@ from sessions_app.importers import READERS, Run, Unreadable, read_file, run_file
 from statebase_site.access.actor import Actor, system_actor
 from statebase_site.base.errors import DomainError
 from statebase_site.management.commands._projects import named_project
+from statebase_site.web.wording import count_noun
 
 
 class Command(BaseCommand):
@@ -44,7 +45,7 @@ class Command(BaseCommand):
         try:
             imported = actions.import_run(run=run, by=by)
         except DomainError as error:
-            self.refuse(f"{run.name}: {' '.join(filter(None, (error.message, error.suggestion)))}")
+            self.refuse(f"{run.name}: {error.in_words}")
             return
         session = imported.agent_session
         if imported.already_there:
@@ -53,12 +54,9 @@ class Command(BaseCommand):
             self.stdout.write(f"{run.name}: already there as {session.public_id}{deleted}")
         else:
             self.loaded += 1
-            versions = session.head_version + 1
-            self.stdout.write(
-                f"{run.name}: loaded as {session.public_id}, "
-                f"{session.turn_count} turn{'s' * (session.turn_count != 1)}, "
-                f"{versions} version{'s' * (versions != 1)}"
-            )
+            turns = count_noun(session.turn_count, "turn")
+            versions = count_noun(session.head_version + 1, "version")
+            self.stdout.write(f"{run.name}: loaded as {session.public_id}, {turns}, {versions}")
 
     def refuse(self, line: str) -> None:
         """Count and name what could not be loaded."""

@@ -9,6 +9,7 @@ from sessions_app.models import AgentSession
 from sessions_app.queries import verify_session
 from statebase_site.access.models import Project
 from statebase_site.management.commands._projects import named_project
+from statebase_site.web.wording import count_noun
 
 
 class Command(BaseCommand):
@@ -30,8 +31,8 @@ class Command(BaseCommand):
                 broken += 1
                 self.stderr.write(f"{agent_session.public_id}: {bad.kind} {bad.name}: {bad.reason}")
             else:
-                versions = f"{result.versions} version{'s' * (result.versions != 1)}"
-                traces = f"{result.traces} trace{'s' * (result.traces != 1)}"
+                versions = count_noun(result.versions, "version")
+                traces = count_noun(result.traces, "trace")
                 self.stdout.write(f"{agent_session.public_id}: {versions} and {traces} fit")
         summary = f"{checked} checked, {broken} broken."
         if broken:
