@@ -17,6 +17,8 @@ from statebase_site.base.json import (
 )
 from tests.documents import documents, reordered, typed
 
+pytestmark = pytest.mark.once
+
 INTEGER_4300 = "9" * 4300
 
 

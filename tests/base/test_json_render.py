@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from statebase_site.base import json
 from tests.documents import documents
 
+pytestmark = pytest.mark.once
+
 
 @given(st.dictionaries(st.text(max_size=4), documents(8), max_size=4), documents(8))
 def test_a_written_text_comes_out_as_its_value_would(frame, document):

@@ -1,4 +1,4 @@
-"""The time machine in a real browser: moved through by keys, links and slider, acted in, and without script."""
+"""The time machine in a real browser: moved through by keys, links and slider; acted in; without script."""
 
 import os
 import re

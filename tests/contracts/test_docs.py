@@ -8,6 +8,8 @@ from django.conf import settings
 
 from statebase_site.api import api
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(settings.BASE_DIR)
 API_DOCUMENT = (ROOT / "docs/api.md").read_text()
 CONFIGURATION = (ROOT / "docs/configuration.md").read_text()

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+pytestmark = pytest.mark.once
+
 APP = Path(settings.BASE_DIR) / "sessions_app"
 NO_PAGES = (
     "django.http",

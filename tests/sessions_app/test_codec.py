@@ -12,6 +12,8 @@ from sessions_app.codec import KEYFRAME_EVERY, BrokenBody, Encoding, decode, enc
 from statebase_site.base.json import dumps
 from tests.documents import states
 
+pytestmark = pytest.mark.once
+
 
 @cache
 def letters(size: int, seed: int = 7) -> bytes:

@@ -10,6 +10,8 @@ from sessions_app.importers import RecordedState, RecordedTurn, Run, RunFile, Un
 from sessions_app.importers.source import line_of
 from tests.documents import documents, scalars
 
+pytestmark = pytest.mark.once
+
 
 def call(name, arguments, call_id="c1", beside=None):
     """An assistant's message that calls one tool."""

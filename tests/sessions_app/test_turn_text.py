@@ -8,6 +8,8 @@ from sessions_app.payloads.turn_text import turn_text
 from statebase_site.base import json
 from tests.documents import documents, states, typed
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize(
     ("given_value", "type_", "content"),

@@ -9,6 +9,8 @@ from django.contrib.staticfiles import finders
 from django.template.loader import get_template
 from django.test import RequestFactory
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(settings.BASE_DIR)
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 STYLES = sorted((ROOT / "static/css").rglob("*.css"))

@@ -9,6 +9,8 @@ from sessions_app.diff.operations import MAX_CHARACTERS, MAX_OPERATIONS, Kind, l
 from statebase_site.base.json import same
 from tests.documents import reordered, states, typed, variants
 
+pytestmark = pytest.mark.once
+
 
 def operations(old, new):
     return [

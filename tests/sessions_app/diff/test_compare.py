@@ -10,6 +10,8 @@ from sessions_app.diff import NodeKind, apply_patch, compare, resolve
 from statebase_site.base.json import same
 from tests.documents import documents, reordered, states, typed, variants
 
+pytestmark = pytest.mark.once
+
 
 def changes(old, new, **options):
     """(op, path) of every change, with the place it came from for moves."""

@@ -4,6 +4,8 @@ import pytest
 
 from sessions_app.diff import apply_patch
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize(
     ("document", "patch", "expected"),

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from sessions_app.diff import parts, pointer, resolve
 
+pytestmark = pytest.mark.once
+
 EXAMPLE = {
     "foo": ["bar", "baz"],
     "": 0,

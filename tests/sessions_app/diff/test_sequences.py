@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from sessions_app.diff.lists import common_ends, same_runs
 from sessions_app.diff.sequences import common_subsequence, longest_increasing
 
+pytestmark = pytest.mark.once
+
 short = st.lists(st.integers(0, 4), max_size=15)
 
 

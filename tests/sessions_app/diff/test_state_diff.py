@@ -6,6 +6,8 @@ from hypothesis import given
 from sessions_app.diff import state_diff
 from tests.documents import states, typed
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize(
     ("old", "new", "added", "removed", "modified"),

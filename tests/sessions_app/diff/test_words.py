@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from sessions_app.diff import words
 
+pytestmark = pytest.mark.once
+
 texts = st.text(alphabet="ab .\n,é😀", max_size=40) | st.text(max_size=20)
 
 

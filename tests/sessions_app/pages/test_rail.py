@@ -11,6 +11,8 @@ from sessions_app.time_machine.entries import entries, silence_in_words, spans
 from sessions_app.time_machine.page import window
 from sessions_app.time_machine.rail import WIDTH, Branch, Group, Refused, Scene, draw, groups
 
+pytestmark = pytest.mark.once
+
 NOON = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 
 

@@ -12,6 +12,8 @@ from sessions_app.time_machine.tree import ROWS, state_tree
 from statebase_site.base import json
 from tests.documents import states
 
+pytestmark = pytest.mark.once
+
 
 def rows_of(before, state, query=""):
     return state_tree(before, state, Address.read("sess_1", 1, QueryDict(query)))

@@ -7,6 +7,8 @@ from django.test import RequestFactory
 
 from statebase_site.web.times import ViewerTimes, relative, utc_text
 
+pytestmark = pytest.mark.once
+
 MOMENT = datetime(2026, 11, 29, 9, 12, 3, 123456, tzinfo=UTC)
 NOW = datetime(2026, 11, 29, 10, 0, 0, tzinfo=UTC)
 

@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from statebase_site.web import icons
 
+pytestmark = pytest.mark.once
+
 
 def render(source, cookies=(), **values):
     request = RequestFactory().get("/")

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from statebase_site.web.wording import count_noun, filesize, hidden_parts, pointer_dots
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize(
     ("count", "words"), [(0, "0 versions"), (1, "1 version"), (2, "2 versions"), (12345, "12,345 versions")]
