@@ -326,6 +326,10 @@ class Migration(migrations.Migration):
             model_name='turn',
             constraint=models.CheckConstraint(condition=models.Q(('state_after_version__isnull', True), ('state_after_body__isnull', True), _connector='OR'), name='turn_state_after_kept_once'),
         ),
+        migrations.AddIndex(
+            model_name='turn',
+            index=models.Index(fields=['agent_session', 'state_version', 'number'], name='turn_at_version'),
+        ),
         # The database itself refuses to change or remove evidence, from the first migration on.
         migrations.RunPython(install, migrations.RunPython.noop, elidable=False),
     ]
