@@ -51,7 +51,9 @@ def rollback_preview(agent_session: AgentSession, requested: int) -> RollbackPre
     live_now, live_then = live_ranges(agent_session), live_ranges(agent_session, at=target)
     undone = [
         version
-        for version in versions_of(agent_session).filter(number__gt=_shared_to(live_now, live_then))
+        for version in versions_of(agent_session)
+        .filter(number__gt=_shared_to(live_now, live_then))
+        .defer("body", "changes_text")
         if is_live(version.number, live_now) and not is_live(version.number, live_then)
     ]
     # By version, not by time: two rows may share a moment.
