@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from sessions_app.time_machine.arcs import LABEL_CHARACTER, Arc, Span, arcs
 from sessions_app.time_machine.entries import Entry, silence_in_words
 
 WIDTH = 1330
@@ -17,7 +18,6 @@ WIDTH = 1330
 _PITCH_LEAST, _PITCH_MOST = 30.0, 118.0
 _MARGIN = 34.0
 _GROUP, _GAP, _REFUSED = 1.5, 0.75, 1.0  # widths in pitches; a version takes 1
-_LABEL_CHARACTER = 6.7  # pixels of a character of the rail's font
 _REFUSED_DRAWN = 3
 
 
@@ -110,19 +110,6 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Arc:
-    """From a rollback back to what it restored; `open_ended` where that is not drawn itself."""
-
-    number: int
-    target: int
-    path: str
-    head: str
-    label_x: float
-    label_y: float
-    labelled: bool
-
-
-@dataclass(frozen=True, slots=True)
 class BranchMark:
     branch: Branch
     path: str
@@ -141,8 +128,11 @@ class Cross:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
+    """A folded silence; its words are left out where a version's label needs the room."""
+
     x: float
     words: str
+    labelled: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,12 +197,13 @@ class _Layout:
         self.turns_y = self.line_y + (64 if scene.has_forks else 34)
         self.x_of: dict[int, float] = {}
         self.groups: list[GroupMark] = []
-        self.pauses: list[Pause] = []
+        self.silences: list[tuple[float, str]] = []
         self.crosses: list[Cross] = []
         self.lines: list[Line] = []
         self.end = self._place()
 
     def rail(self) -> Rail:
+        marks = self._marks()
         return Rail(
             width=round(self.end + _MARGIN, 1),
             height=self.turns_y + (14 if self.scene.has_turns else 4),
@@ -220,14 +211,14 @@ class _Layout:
             label_y=self.line_y + 23,
             turns_y=self.turns_y,
             pitch=round(self.pitch, 1),
-            marks=self._marks(),
+            marks=marks,
             groups=self.groups,
             lines=self.lines,
             arcs=self._arcs(),
             bands=self._bands(),
             branches=self._branches(),
             crosses=self.crosses,
-            pauses=self.pauses,
+            pauses=self._pauses(marks),
             cursor_x=self.x_of.get(self.scene.selected),
         )
 
@@ -261,9 +252,8 @@ class _Layout:
         place_groups(self.scene.before)
         for entry in self.scene.entries:
             if entry.idle:
-                self.pauses.append(
-                    Pause(round(x - self.pitch / 2 + _GAP * self.pitch / 2, 1), silence_in_words(entry.idle))
-                )
+                middle = x - self.pitch / 2 + _GAP * self.pitch / 2
+                self.silences.append((round(middle, 1), silence_in_words(entry.idle)))
                 x += _GAP * self.pitch
             self.x_of[entry.number] = round(x, 1)
             go_on(x, entry.undone)
@@ -284,7 +274,7 @@ class _Layout:
 
     def _marks(self) -> list[Mark]:
         widest = max((len(f"v{entry.number}") for entry in self.scene.entries), default=2)
-        every = int(widest * _LABEL_CHARACTER // (self.pitch - 6)) + 1
+        every = int(widest * LABEL_CHARACTER // (self.pitch - 6)) + 1
         marks = []
         for entry in self.scene.entries:
             x = self.x_of[entry.number]
@@ -293,6 +283,19 @@ class _Layout:
             labelled = selected or (entry.number % every == 0 and not near_selected)
             marks.append(Mark(entry, x, round(x - self.pitch / 2, 1), labelled, self._turns(entry.number, x)))
         return marks
+
+    def _pauses(self, marks: Sequence[Mark]) -> list[Pause]:
+        labels = [(mark.x, f"v{mark.entry.number}") for mark in marks if mark.labelled]
+        labels += [(each.x, f"v{each.group.first}") for each in self.groups]
+        labels += [(each.label_x, f"{each.count} refused") for each in self.crosses]
+
+        def free(x: float, words: str) -> bool:
+            return all(
+                abs(x - taken) > (len(words) + len(label) + 1) * LABEL_CHARACTER / 2
+                for taken, label in labels
+            )
+
+        return [Pause(x, words, free(x, words)) for x, words in self.silences]
 
     def _turns(self, number: int, x: float) -> tuple[tuple[float, float, int], ...]:
         if number not in self.scene.turns:
@@ -306,27 +309,13 @@ class _Layout:
         )
 
     def _arcs(self) -> list[Arc]:
-        found = []
         rollbacks = [entry for entry in self.scene.entries if entry.number in self.scene.targets]
+        spans = []
         for entry in rollbacks:
             target = self.scene.targets[entry.number]
-            start, end = self.x_of[entry.number], self._x_near(target)
-            peak = 18 + min(42.0, abs(start - end) / 16)
-            top = self.line_y - 11
-            bend = min(70.0, abs(start - end) / 3)
-            path = (
-                f"M{start} {top} C{start - bend:.1f} {top - peak:.1f} {end + bend:.1f} {top - peak:.1f} "
-                f"{end} {top - 1:.1f}"
-            )
-            arrow = f"M{end} {self.line_y - 9:.1f}l-4.5 -8.5h9z"
-            label_y = round(top - peak * 0.75 - 4, 1)
-            roomy = abs(start - end) > len(f"restores v{target}") * _LABEL_CHARACTER
-            selected = self.scene.selected in (entry.number, target)
-            labelled = roomy and (len(rollbacks) <= 3 or selected)
-            found.append(
-                Arc(entry.number, target, path, arrow, round((start + end) / 2, 1), label_y, labelled)
-            )
-        return found
+            wanted = len(rollbacks) <= 3 or self.scene.selected in (entry.number, target)
+            spans.append(Span(entry.number, target, self.x_of[entry.number], self._x_near(target), wanted))
+        return arcs(spans, self.line_y)
 
     def _x_near(self, number: int) -> float:
         """Where a version stands, or the group that holds it."""
@@ -359,7 +348,7 @@ class _Layout:
             x, y = round(start + min(44.0, self.pitch * 0.62), 1), self.branch_y
             labelled = x - 8 >= free_from
             if labelled:
-                free_from = x + 14 + len(branch.label) * _LABEL_CHARACTER
+                free_from = x + 14 + len(branch.label) * LABEL_CHARACTER
             path = f"M{start} {self.line_y + 6} C{start} {y - 8} {start + 8:.1f} {y} {x} {y}"
             found.append(BranchMark(branch, path, x, y, x + 10, labelled))
         return found

@@ -1,7 +1,7 @@
 """The geometry of the rail: in order, without overlap, and bounded."""
 
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -72,6 +72,31 @@ def test_labels_do_not_run_into_each_other():
     )
     labelled = [mark.x for mark in rail.marks if mark.labelled]
     assert all(right - left >= 6 * 6.5 for left, right in pairwise(labelled))
+
+
+def test_the_words_of_a_silence_give_way_to_version_numbers():
+    def drawn(count, first=0):
+        rows = [version(first + number, minutes=number * 8) for number in range(count)]
+        return draw(Scene(entries=entries(rows, [LiveRange(0, 9_999)])[1:], selected=first + 1, head=9_999))
+
+    roomy, packed = drawn(6), drawn(41, first=1_000)
+    assert [pause.words for pause in roomy.pauses if pause.labelled] == ["8 min"] * 5
+    assert len(packed.pauses) == 40  # the dots and their title stay
+    for pause in packed.pauses:
+        near = min(abs(pause.x - mark.x) for mark in packed.marks if mark.labelled)
+        assert not pause.labelled or near > 6.7 * (len(pause.words) + len("v1000")) / 2
+
+
+def test_labels_of_arcs_over_one_another_stand_apart():
+    targets = {8: 5, 9: 4, 10: 8}
+    rows = [version(number) for number in range(8)]
+    rows += [version(number, kind="rollback", restored_from=target) for number, target in targets.items()]
+    shown = entries(rows, [LiveRange(10, 10), LiveRange(8, 8), LiveRange(0, 5)])
+    rail = draw(Scene(entries=shown, selected=10, head=10, targets=targets, has_rollbacks=True))
+    labels = [(arc.label_x, arc.label_y) for arc in rail.arcs if arc.labelled]
+    assert len(labels) == 3
+    for (x, y), (other_x, other_y) in combinations(labels, 2):
+        assert abs(x - other_x) > 6.7 * len("restores v4") or abs(y - other_y) > 11
 
 
 def test_a_freeze_is_a_band_until_its_resume():
