@@ -141,6 +141,20 @@ def _validation_failed(request: HttpRequest, error: ValidationError) -> HttpResp
     return error_answer(request, named, detail=detail)
 
 
+_IN_WORDS = {
+    "string_type": "must be a text.",
+    "int_type": "must be a whole number.",
+    "bool_type": "must be true or false.",
+    "bool_parsing": "must be true or false.",
+    "dict_type": "must be a JSON object.",
+    "list_type": "must be a list.",
+    "literal_error": "must be {expected}.",
+    "string_too_short": "must have at least {min_length} character.",
+    "string_too_long": "must have at most {max_length} characters.",
+}
+"""The validator's own words are for programmers; these are for who sent the field, by type of error."""
+
+
 def _fault(entry: dict[str, Any]) -> dict[str, Any]:
     place, *steps = entry["loc"]
     if place == "body":
@@ -149,5 +163,7 @@ def _fault(entry: dict[str, Any]) -> dict[str, Any]:
     if entry["type"] == "missing":
         message = f"{field} is required." if field else "The request body is required."
     else:
-        message = f"{field}: {entry['msg'].removeprefix('Value error, ')}"
+        words = _IN_WORDS.get(entry["type"])
+        told = words.format(**entry.get("ctx", {})) if words else entry["msg"].removeprefix("Value error, ")
+        message = f"{field}: {told}"
     return {"loc": [place, *steps], "msg": message, "type": entry["type"]}

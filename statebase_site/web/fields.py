@@ -74,7 +74,12 @@ def _not_blank(text: str) -> str:
 PlainText = Annotated[StrictStr, AfterValidator(_without_nul)]
 """Text that goes into a column of its own; U+0000 is refused there (contract section 1)."""
 
-Name = Annotated[PlainText, StringConstraints(min_length=1, max_length=255), AfterValidator(_not_blank)]
+Name = Annotated[
+    StrictStr,
+    StringConstraints(min_length=1, max_length=255),
+    AfterValidator(_without_nul),
+    AfterValidator(_not_blank),
+]
 """`agent_id`, `user_id`, `type`, `action`: 1 to 255 characters, not blank (contract 4.3)."""
 
 

@@ -61,6 +61,21 @@ def test_no_body_is_an_empty_object(post, empty):
     ]
 
 
+@pytest.mark.parametrize(
+    ("agent_id", "message"),
+    [
+        (5, "agent_id: must be a text."),
+        ("", "agent_id: must have at least 1 character."),
+        ("  ", "agent_id: may not be blank."),
+        ("a" * 256, "agent_id: must have at most 255 characters."),
+    ],
+)
+def test_a_wrong_field_is_told_in_plain_words(post, agent_id, message):
+    answer = post({"agent_id": agent_id})
+    assert answer.status_code == 400
+    assert error_of(answer)["message"] == message
+
+
 @pytest.mark.parametrize("body", [b"[]", b'"x"', b"null", b"5", b"true"])
 def test_a_body_that_is_no_object_is_refused(post, body):
     answer = post(body)
