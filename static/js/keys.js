@@ -37,6 +37,7 @@ function words(element) {
 
 function markedRows() {
   return [...document.querySelectorAll("[data-key]")].filter(usable).map((element) => ({
+    element,
     key: element.dataset.key,
     label: element.dataset.keyLabel || words(element),
     scope: element.dataset.keyScope || EVERYWHERE,
@@ -56,7 +57,21 @@ function ignored(event) {
     || event.target.closest?.(TYPED) || document.querySelector("dialog[open]");
 }
 
+/** Show at the control of each pair which key it waits for now; `forget` takes that back. */
+function awaitSecond(pairs) {
+  for (const { key, element } of pairs) {
+    const hint = element?.querySelector("kbd");
+    if (!hint) continue;
+    element.classList.add("awaits-key");
+    hint.textContent = key.split(" ")[1];
+  }
+}
+
 function forget() {
+  for (const control of document.querySelectorAll(".awaits-key")) {
+    control.classList.remove("awaits-key");
+    control.querySelector("kbd").textContent = first;
+  }
   first = null;
   clearTimeout(firstTimer);
 }
@@ -80,6 +95,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   first = event.key;
   firstTimer = setTimeout(forget, SECOND_KEY_WITHIN);
+  awaitSecond(pairs);
   announce(pairs.map(({ key, label }) => `${key.split(" ")[1]}: ${label}`).join(", "));
 });
 

@@ -251,6 +251,11 @@ def test_follow_shows_each_new_version(browse, trip, agent):
 def test_freeze_is_two_keys_and_its_undo_one_click(browse, trip):
     page = browse(address(trip))
     page.keyboard.press("z")
+    expect(page.get_by_role("button", name="Freeze")).to_have_text("Freeze Enter")  # what it waits for
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Freeze")).to_have_text("Freeze z")
+    assert not factories.fresh(trip).is_frozen
+    page.keyboard.press("z")
     page.keyboard.press("Enter")
     expect(page.locator(".banner.frozen")).to_contain_text("Frozen since")
     assert factories.fresh(trip).is_frozen
