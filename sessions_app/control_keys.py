@@ -21,19 +21,21 @@ def is_control_update(changes: JsonObject) -> bool:
     )
 
 
-def restored_while_frozen(snapshot: JsonObject, current: JsonObject) -> JsonObject:
-    """What a rollback of a frozen session gives: the snapshot, still frozen (contract 8.4)."""
+def rolled_back(snapshot: JsonObject, current: JsonObject) -> JsonObject:
+    """What a rollback from `current` gives: the snapshot, frozen exactly if `current` is (contract 8.4)."""
+    if not is_frozen(current):
+        return thawed(snapshot)
     kept: JsonObject = {FROZEN: True}
     if current.get(INCIDENT) is True:
         kept[INCIDENT] = True
     return {**snapshot, **kept}
 
 
-def restored_while_running(snapshot: JsonObject) -> JsonObject:
-    """What a rollback or fork of a running session gives: the snapshot, but never frozen (contract 8.4)."""
+def thawed(snapshot: JsonObject) -> JsonObject:
+    """What a fork gives, or a rollback of a running session: the snapshot, never frozen (contract 8.4)."""
     if not is_frozen(snapshot):
         return snapshot
-    thawed: JsonObject = {FROZEN: False}
+    released: JsonObject = {FROZEN: False}
     if snapshot.get(INCIDENT) is True:
-        thawed[INCIDENT] = False
-    return {**snapshot, **thawed}
+        released[INCIDENT] = False
+    return {**snapshot, **released}

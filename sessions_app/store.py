@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import connection, models, transaction
@@ -79,7 +79,13 @@ class Document:
 
     @classmethod
     def of(cls, value: json.JsonObject) -> Document:
+        """The state of this value, as it will be stored."""
         return cls(json.dumps(value).encode(), value)
+
+    @classmethod
+    def stored(cls, text: bytes) -> Document:
+        """The state whose stored text this is."""
+        return cls(text, cast(json.JsonObject, json.parse_stored(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +163,7 @@ def head(agent_session: AgentSession) -> Head:
     keyframe_text = codec.decode(encoding, body, None)
     encoding, body, stored_bytes = bodies[number]
     text = keyframe_text if number == keyframe else codec.decode(encoding, body, keyframe_text)
-    return Head(Document(text, json.parse_stored(text)), keyframe_text, stored_bytes)  # type: ignore[arg-type]
+    return Head(Document.stored(text), keyframe_text, stored_bytes)
 
 
 # Writing ----------------------------------------------------------------------------------------------

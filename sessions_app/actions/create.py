@@ -83,7 +83,7 @@ def fork(
         return SessionWritten.again(made)
     number = absolute_version(source, source.head_version if version is None else version)
     snapshot = document_at(source, number)
-    state = control_keys.restored_while_running(snapshot.value)
+    state = control_keys.thawed(snapshot.value)
     origin: JsonObject = {"forked_from": source.public_id, "forked_version": number}
 
     agent_session = _new_session(

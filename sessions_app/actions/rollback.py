@@ -40,12 +40,7 @@ def rollback(
     target = absolute_version(agent_session, version)
     head = store.head(agent_session)
     snapshot = document_at(agent_session, target)
-    while_frozen = agent_session.is_frozen
-    state = (
-        control_keys.restored_while_frozen(snapshot.value, head.document.value)
-        if while_frozen
-        else control_keys.restored_while_running(snapshot.value)
-    )
+    state = control_keys.rolled_back(snapshot.value, head.document.value)
     document = snapshot if state is snapshot.value else Document.of(state)
     append = Append(agent_session, by)
     new_version = append_version(
@@ -67,7 +62,7 @@ def rollback(
                 "to_version": target,
                 "new_version": agent_session.head_version + 1,
                 "requested_version": version,
-                "while_frozen": while_frozen,
+                "while_frozen": agent_session.is_frozen,
             },
         ),
     )

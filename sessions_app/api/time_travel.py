@@ -81,6 +81,6 @@ def _side(request: ApiRequest, text: str, param: str) -> tuple[AgentSession, int
 
 
 def _difference(left: tuple[AgentSession, int], right: tuple[AgentSession, int]) -> HttpResponse:
-    comparison = compare(queries.document_at(*left).value, queries.document_at(*right).value)
+    older, newer = queries.documents_of(left, right)
     sides = [{"session_id": session.public_id, "version": number} for session, number in (left, right)]
-    return json_answer(time_travel.difference(sides[0], sides[1], comparison))
+    return json_answer(time_travel.difference(sides[0], sides[1], compare(older.value, newer.value)))

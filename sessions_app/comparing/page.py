@@ -13,7 +13,6 @@ from sessions_app.comparing.lines import Line, Pair, lines, two_columns
 from sessions_app.diff import Comparison, compare
 from sessions_app.diff.unified import Block, unified
 from sessions_app.models import AgentSession, StateVersion
-from sessions_app.store import Document
 from sessions_app.time_machine.tree import Tree, comparison_tree
 from statebase_site.base.json import JsonObject, dumps, pretty
 
@@ -52,7 +51,7 @@ class ComparisonPage:
 
     def __init__(self, address: DiffAddress, left: Side, right: Side) -> None:
         self.address, self._left, self._right = address, left, right
-        self._documents = _documents(left, right)
+        self._documents = queries.documents_of(*((side.agent_session, side.number) for side in (left, right)))
 
     @cached_property
     def left(self) -> ShownSide:
@@ -225,14 +224,6 @@ class ComparisonPage:
             return None
         left, right = (moved.text, self.address.right) if is_left else (self.address.left, moved.text)
         return Link(self.address.between(left, right), moved.name)
-
-
-def _documents(left: Side, right: Side) -> list[Document]:
-    """The states of the two sides; those of one session are read together."""
-    if left.agent_session.pk != right.agent_session.pk:
-        return [queries.document_at(side.agent_session, side.number) for side in (left, right)]
-    found = dict(queries.documents_at(left.agent_session, {left.number, right.number}))
-    return [found[left.number], found[right.number]]
 
 
 def _shown(side: Side) -> ShownSide:

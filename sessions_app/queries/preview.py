@@ -9,7 +9,7 @@ from sessions_app.diff import Comparison, compare
 from sessions_app.models import AgentSession, StateVersion, Turn
 from sessions_app.queries.timeline import LiveRange, is_live, live_ranges
 from sessions_app.queries.turns import turns_of
-from sessions_app.queries.versions import absolute_version, document_at, version_row, versions_of
+from sessions_app.queries.versions import absolute_version, documents_of, version_row, versions_of
 from statebase_site.base import json
 
 REVERSIBILITIES = ("reversible", "compensatable", "irreversible")
@@ -41,13 +41,8 @@ class RollbackPreview:
 def rollback_preview(agent_session: AgentSession, requested: int) -> RollbackPreview:
     """Rehearse a rollback. Raises `VersionNotFound`."""
     target = absolute_version(agent_session, requested)
-    current = document_at(agent_session, agent_session.head_version)
-    snapshot = document_at(agent_session, target)
-    restored = (
-        control_keys.restored_while_frozen(snapshot.value, current.value)
-        if agent_session.is_frozen
-        else control_keys.restored_while_running(snapshot.value)
-    )
+    current, snapshot = documents_of((agent_session, agent_session.head_version), (agent_session, target))
+    restored = control_keys.rolled_back(snapshot.value, current.value)
     live_now, live_then = live_ranges(agent_session), live_ranges(agent_session, at=target)
     undone = [
         version

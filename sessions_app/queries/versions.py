@@ -13,7 +13,6 @@ from sessions_app import codec
 from sessions_app.errors import VersionNotFound
 from sessions_app.models import AgentSession, StateVersion
 from sessions_app.store import Document
-from statebase_site.base import json
 
 # Bodies read at once: few queries, and little to hold in memory even where each is 2 MiB.
 _BATCH = 32
@@ -50,8 +49,7 @@ def version_row(agent_session: AgentSession, number: int) -> StateVersion:
 
 def document_at(agent_session: AgentSession, number: int) -> Document:
     """The state of one version: at most two rows are read. Raises `VersionNotFound`."""
-    text = text_at(agent_session, number)
-    return Document(text, json.parse_stored(text))  # type: ignore[arg-type]
+    return Document.stored(text_at(agent_session, number))
 
 
 def text_at(agent_session: AgentSession, number: int) -> bytes:
@@ -64,7 +62,13 @@ def text_at(agent_session: AgentSession, number: int) -> bytes:
 def documents_at(agent_session: AgentSession, numbers: Iterable[int]) -> Iterator[tuple[int, Document]]:
     """The states of some versions, as `texts_at` gives their texts."""
     for number, text in texts_at(agent_session, numbers):
-        yield number, Document(text, json.parse_stored(text))  # type: ignore[arg-type]
+        yield number, Document.stored(text)
+
+
+def documents_of(*versions: tuple[AgentSession, int]) -> list[Document]:
+    """The states of some versions of any sessions, in this order, read together: all of them must exist."""
+    texts = dict(texts_of((agent_session.pk, number) for agent_session, number in versions))
+    return [Document.stored(texts[agent_session.pk, number]) for agent_session, number in versions]
 
 
 def texts_at(agent_session: AgentSession, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
