@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from sessions_app import actions, queries
-from sessions_app.errors import VersionConflict
+from sessions_app.errors import InvalidInput, VersionConflict
 from sessions_app.forms import ForkForm, FreezeForm, ResumeForm, RollbackForm
 from sessions_app.models import AgentSession
 from sessions_app.time_machine.address import Address, version_number
@@ -66,11 +66,12 @@ def _moved_on_page(
 
 @require_POST
 def fork(request: HttpRequest, session_id: str) -> HttpResponse:
-    """Fork from a version and open the fork."""
+    """Fork from a version and open the fork. Raises `InvalidInput` where the form names none."""
     by, _ = person_and_session(request, session_id)
     form = ForkForm(request.POST)
-    number = form.cleaned_data["version"] if form.is_valid() else None
-    made = actions.fork(session_id=session_id, version=number, by=by).agent_session
+    if not form.is_valid():
+        raise InvalidInput("Nothing was forked: the form names no version.", param="version")
+    made = actions.fork(session_id=session_id, version=form.cleaned_data["version"], by=by).agent_session
     messages.success(request, f"Forked from v{made.forked_version} of {session_id}. You are in the fork now.")
     return redirect(made)
 
@@ -90,6 +91,10 @@ def freeze(request: HttpRequest, session_id: str) -> HttpResponse:
 def undo_freeze(request: HttpRequest, session_id: str) -> HttpResponse:
     """Take a freeze back that the same person made less than a minute ago; later `resume` asks why."""
     by, agent_session = person_and_session(request, session_id)
+    may = allowed(by, agent_session)
+    if agent_session.is_frozen and not may.may_undo_freeze and not may.resume_off:
+        messages.info(request, "It is too late to undo this freeze: say why the session may go on.")
+        return redirect("sessions:resume", session_id)
     written = actions.resume(session_id=session_id, reason="Freeze undone by who froze it", by=by)
     messages.success(request, f"The freeze is undone: the session goes on as v{written.version.number}.")
     return redirect(agent_session)

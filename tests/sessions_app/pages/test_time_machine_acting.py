@@ -215,6 +215,13 @@ def test_one_click_forks_from_any_version_and_opens_the_fork(person, session):
     assert AgentSession.objects.filter(forked_from=session.public_id).count() == 1
 
 
+@pytest.mark.parametrize("version", ["", "-1", "two"])
+def test_a_form_that_names_no_version_forks_nothing(person, session, version):
+    answer = person.post(f"/sessions/{session.public_id}/fork", {"version": version})
+    assert answer.status_code == 400
+    assert not AgentSession.objects.filter(forked_from=session.public_id).exists()
+
+
 # Freeze and resume ------------------------------------------------------------------------------------
 
 
@@ -241,6 +248,19 @@ def test_an_engineer_may_undo_the_own_freeze_only_and_only_for_a_minute(signed_i
         assert not late.has_form("/freeze/undo")
         assert "a responder of the project may" in late.text
         assert send(engineer, page, "/freeze/undo").status_code == 403
+    assert factories.fresh(session).is_frozen
+
+
+def test_a_responder_who_undoes_too_late_or_anothers_freeze_is_asked_why(signed_in, person, session, agent):
+    send(person, look(person, session), "/freeze")
+    page = look(person, session)
+    frozen_at = factories.fresh(session).frozen_at
+    with clock.at(frozen_at.replace(year=frozen_at.year + 1)):
+        answer = send(person, page, "/freeze/undo")
+    assert answer["Location"] == f"/sessions/{session.public_id}/resume"
+    other = signed_in("responder", "other")
+    answer = other.post(f"/sessions/{session.public_id}/freeze/undo")
+    assert "say why the session may go on" in Page(other.get(answer["Location"])).text
     assert factories.fresh(session).is_frozen
 
 
