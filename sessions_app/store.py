@@ -1,7 +1,7 @@
 """The write path: append versions, turns and traces to a session whose row is locked.
 
 Two implementations behind the same functions: Django's ORM, used on SQLite, and SQL, used on PostgreSQL,
-where it takes three round trips (lock; read; write everything at once). The tests run both on
+where it takes three round trips (lock; read; one statement that writes everything). The tests run both on
 PostgreSQL and compare the rows.
 """
 
@@ -12,9 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from hashlib import sha256
-from typing import Any, cast
+from itertools import count, groupby, islice
+from typing import cast
 
+import psycopg
 from django.conf import settings
 from django.db import connection, models, transaction
 
@@ -352,29 +355,35 @@ def _write_orm(append: Append) -> None:
     append.agent_session.save(update_fields=_HEAD_COLUMNS)
 
 
-def _insert(cursor: Any, rows: Sequence[models.Model]) -> None:
-    """Insert rows of one model; a column that is the database's to fill is left out."""
-    model = type(rows[0])
-    fields = [each for each in model._meta.concrete_fields if not isinstance(each, models.AutoField)]
-    columns = ", ".join(f'"{each.column}"' for each in fields)
-    places = ", ".join(["(" + ", ".join(["%s"] * len(fields)) + ")"] * len(rows))
-    cursor.execute(
-        f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES {places}',  # noqa: S608
-        [getattr(row, each.attname) for row in rows for each in fields],
-    )
+def _written_fields(model: type[models.Model]) -> list[models.Field]:
+    """All columns but one that is the database's to fill."""
+    return [each for each in model._meta.concrete_fields if not isinstance(each, models.AutoField)]
+
+
+@cache
+def _statement(*made: type[models.Model]) -> str:
+    """One statement that inserts a row of each of `made` and updates the session."""
+    places = (f"${number}" for number in count(1))
+    inserts = []
+    for model, rows in groupby(made):
+        fields = _written_fields(model)
+        columns = ", ".join(f'"{each.column}"' for each in fields)
+        values = ", ".join(f"({', '.join(islice(places, len(fields)))})" for _ in rows)
+        insert = f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES {values}'  # noqa: S608
+        inserts.append(f"new_{model._meta.model_name} AS ({insert})")
+    assignments = ", ".join(f'"{column}" = {next(places)}' for column in _HEAD_COLUMNS)
+    table = AgentSession._meta.db_table
+    return f'WITH {", ".join(inserts)} UPDATE "{table}" SET {assignments} WHERE id = {next(places)}'  # noqa: S608
 
 
 def _write_sql(append: Append) -> None:
-    """The same in one round trip: the statements go out together, each planned once."""
+    """The same in one statement and one round trip.
+
+    With the database's own placeholders: psycopg would translate its own anew each time, as they are so many.
+    """
     session = append.agent_session
-    assignments = ", ".join(f'"{column}" = %s' for column in _HEAD_COLUMNS)
-    with connection.wrap_database_errors, connection.connection.pipeline(), connection.cursor() as cursor:
-        for row in (append.version, append.turn):
-            if row is not None:
-                _insert(cursor, [row])
-        if append.traces:
-            _insert(cursor, append.traces)
-        cursor.execute(
-            f'UPDATE "{AgentSession._meta.db_table}" SET {assignments} WHERE id = %s',  # noqa: S608
-            [*(getattr(session, column) for column in _HEAD_COLUMNS), session.pk],
-        )
+    rows = [row for row in (append.version, append.turn, *append.traces) if row is not None]
+    values = [getattr(row, each.attname) for row in rows for each in _written_fields(type(row))]
+    values += [getattr(session, column) for column in _HEAD_COLUMNS]
+    with connection.make_cursor(psycopg.RawCursor(connection.connection)) as cursor:  # type: ignore[arg-type]
+        cursor.execute(_statement(*map(type, rows)), [*values, session.pk])

@@ -47,7 +47,7 @@ class FailingAt:
 
     def __call__(self, execute, sql, params, many, context):
         result = execute(sql, params, many, context)
-        if sql.split(None, 1)[0] in ("INSERT", "UPDATE", "DELETE"):
+        if sql.split(None, 1)[0] in ("INSERT", "UPDATE", "DELETE", "WITH"):
             self.writes += 1
             if self.writes == self.place:
                 raise Injected(sql)

@@ -1,5 +1,6 @@
 """The write path: two implementations that write the same rows, and few statements whatever the size."""
 
+import re
 from itertools import count
 
 import pytest
@@ -85,14 +86,11 @@ def test_both_write_paths_write_the_same_rows(key, agent, monkeypatch, same_ids_
 
 
 def statements(call):
-    """First words and tables of the statements that run."""
+    """What the statements that run do to which tables, also where one of them does it all."""
     ran = []
 
     def note(execute, sql, params, many, context):
-        words = sql.replace('"', "").split()
-        table = next((word for word in words if word.startswith(("sessions_app_", "access_"))), "")
-        if words[0] != "BEGIN":  # spelled out on SQLite only
-            ran.append(f"{words[0]} {table.split('.')[0].removeprefix('sessions_app_')}")
+        ran.extend(f"{what} {table}" for what, table in TOUCHES.findall(sql.replace('"', "")))
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(note):
@@ -100,6 +98,7 @@ def statements(call):
     return ran
 
 
+TOUCHES = re.compile(r"(?<!DO )\b(SELECT|INSERT|UPDATE|DELETE) (?:.*? FROM |INTO |FROM )?(?:sessions_app_)?(\w+)")
 LOCK_AND_READ = ["SELECT agentsession", "SELECT stateversion"]
 WRITE = ["INSERT stateversion", "INSERT trace", "UPDATE agentsession"]
 
