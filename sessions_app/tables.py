@@ -11,12 +11,11 @@ from django.utils.safestring import SafeString
 
 from sessions_app.enums import TraceSource
 from sessions_app.models import Trace
+from statebase_site.web.tables import MOMENT, NUMBER
 from statebase_site.web.templatetags.ui import visible
 
-_NUMBER = {"th": {"class": "num"}, "td": {"class": "num"}}
 _LONG = {"td": {"class": "long"}}
 _SHOWN = 400  # characters of a reasoning; the whole stands on the trace's own page
-_MOMENT = "{% moment value %}"
 
 
 class SessionTable(tables.Table):
@@ -33,11 +32,11 @@ class SessionTable(tables.Table):
     status = tables.TemplateColumn(
         template_name="sessions_app/_status.html", verbose_name="Status", orderable=False
     )
-    head_version = tables.Column(verbose_name="Version", attrs=_NUMBER, orderable=False)
-    turn_count = tables.Column(verbose_name="Turns", attrs=_NUMBER, orderable=False)
-    rollback_count = tables.Column(verbose_name="Rollbacks", attrs=_NUMBER, orderable=False)
-    created_at = tables.TemplateColumn(_MOMENT, verbose_name="Started")
-    updated_at = tables.TemplateColumn(_MOMENT, verbose_name="Last activity")
+    head_version = tables.Column(verbose_name="Version", attrs=NUMBER, orderable=False)
+    turn_count = tables.Column(verbose_name="Turns", attrs=NUMBER, orderable=False)
+    rollback_count = tables.Column(verbose_name="Rollbacks", attrs=NUMBER, orderable=False)
+    created_at = tables.TemplateColumn(MOMENT, verbose_name="Started")
+    updated_at = tables.TemplateColumn(MOMENT, verbose_name="Last activity")
 
     class Meta:
         empty_text = None
@@ -61,7 +60,7 @@ class TraceTable(tables.Table):
     action = tables.TemplateColumn(
         template_name="sessions_app/_action.html", verbose_name="Action", attrs={"td": {"class": "nowrap"}}
     )
-    version = tables.Column(accessor="details_text", verbose_name="Version", attrs=_NUMBER)
+    version = tables.Column(accessor="details_text", verbose_name="Version", attrs=NUMBER)
     actor_label = tables.TemplateColumn(
         '<span class="mono">{{ value|truncatechars:40|visible }}</span>', verbose_name="Actor"
     )

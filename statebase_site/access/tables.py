@@ -9,10 +9,8 @@ from django.utils.safestring import SafeString
 
 from statebase_site.access.models import ApiKey
 from statebase_site.access.scopes import FULL
+from statebase_site.web.tables import MOMENT, NUMBER
 from statebase_site.web.templatetags.ui import visible
-
-_NUMBER = {"th": {"class": "num"}, "td": {"class": "num"}}
-_MOMENT = "{% moment value %}"
 
 
 class _KeyColumns(tables.Table):
@@ -20,9 +18,9 @@ class _KeyColumns(tables.Table):
 
     name = tables.Column(verbose_name="Key")
     scopes = tables.Column(accessor="scopes", verbose_name="May")
-    created_at = tables.TemplateColumn(_MOMENT, verbose_name="Made")
-    total_requests = tables.TemplateColumn("{{ value|thousands }}", verbose_name="Requests", attrs=_NUMBER)
-    last_used_at = tables.TemplateColumn(_MOMENT, verbose_name="Last used")
+    created_at = tables.TemplateColumn(MOMENT, verbose_name="Made")
+    total_requests = tables.TemplateColumn("{{ value|thousands }}", verbose_name="Requests", attrs=NUMBER)
+    last_used_at = tables.TemplateColumn(MOMENT, verbose_name="Last used")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, orderable=False, **kwargs)
