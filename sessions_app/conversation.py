@@ -1,4 +1,4 @@
-"""Turns as a conversation: who said what, which tool was called with what, and what came back. Pure."""
+"""Turns as a conversation: who said what, which tool was called with what, and what came back."""
 
 from __future__ import annotations
 

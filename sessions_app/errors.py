@@ -33,6 +33,8 @@ __all__ = [
 
 
 class SessionNotFound(NotFound):
+    """No such session, or not for this actor."""
+
     code = "session_not_found"
 
     def __init__(self, session_id: str) -> None:
@@ -44,6 +46,8 @@ class SessionNotFound(NotFound):
 
 
 class VersionNotFound(NotFound):
+    """The session has no such version; the message names those it has."""
+
     code = "version_not_found"
 
     def __init__(self, session_id: str, requested: object, current: int) -> None:
@@ -57,6 +61,8 @@ class VersionNotFound(NotFound):
 
 
 class TurnNotFound(NotFound):
+    """No such turn, or not for this actor."""
+
     code = "turn_not_found"
 
     def __init__(self, turn_id: str) -> None:
@@ -64,6 +70,8 @@ class TurnNotFound(NotFound):
 
 
 class TraceNotFound(NotFound):
+    """No such trace, or not for this actor."""
+
     code = "trace_not_found"
 
     def __init__(self, trace_id: str) -> None:
@@ -71,6 +79,8 @@ class TraceNotFound(NotFound):
 
 
 class VersionConflict(Conflict):
+    """The session is past the version that the caller saw; extra `current_version`."""
+
     code = "version_conflict"
 
     def __init__(self, expected: int, current: int) -> None:
@@ -83,6 +93,8 @@ class VersionConflict(Conflict):
 
 
 class SessionHeld(Conflict):
+    """The session is evidence and may not be deleted; extra `holds`."""
+
     code = "session_held"
 
     def __init__(self, holds: list[dict[str, Any]]) -> None:
@@ -93,6 +105,8 @@ class SessionHeld(Conflict):
 
 
 class StateTooLarge(TooLarge):
+    """The state that a write would make is over its limit."""
+
     def __init__(self, size: int, limit: int) -> None:
         super().__init__(
             f"The resulting state has {size:,} bytes; the limit is {limit:,}.",

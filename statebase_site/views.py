@@ -100,16 +100,19 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403, without saying more than that."""
     return render(request, "403.html", status=403)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404, in JSON for programs."""
     if speaks_json(request.path):
         return error_answer(request, route_not_found(request))
     return render(request, "404.html", status=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    """500, in JSON for programs, and in plain text where no page can be made."""
     if speaks_json(request.path):
         return error_answer(request, internal_error())
     try:
@@ -119,4 +122,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403 for a form whose token is missing or no longer good."""
     return render(request, "403_csrf.html", status=403)

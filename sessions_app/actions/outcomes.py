@@ -61,10 +61,12 @@ class SessionWritten:
     replayed: bool = False
 
     def made(self) -> dict[str, Any]:
+        """What `remember` keeps of it."""
         return {"session": self.agent_session.public_id, "facts": facts(self.agent_session)}
 
     @classmethod
     def again(cls, made: dict[str, Any]) -> SessionWritten:
+        """The same from what `recall` found. Raises `SessionNotFound` where it was purged since."""
         return cls(session_as_of(made), replayed=True)
 
 
@@ -78,6 +80,7 @@ class StateWritten:
     replayed: bool = False
 
     def made(self) -> dict[str, Any]:
+        """What `remember` keeps of it."""
         return {
             "session": self.agent_session.public_id,
             "version": self.version.number,
@@ -86,6 +89,7 @@ class StateWritten:
 
     @classmethod
     def again(cls, made: dict[str, Any]) -> StateWritten:
+        """The same from what `recall` found. Raises `SessionNotFound` where it was purged since."""
         agent_session = session_as_of(made)
         version = StateVersion.objects.get(agent_session=agent_session, number=made["version"])
         return cls(agent_session, version, text_at(agent_session, version.number), replayed=True)
@@ -100,6 +104,7 @@ class TurnWritten:
     replayed: bool = False
 
     def made(self) -> dict[str, Any]:
+        """What `remember` keeps of it."""
         return {
             "session": self.agent_session.public_id,
             "turn": self.turn.number,
@@ -108,6 +113,7 @@ class TurnWritten:
 
     @classmethod
     def again(cls, made: dict[str, Any]) -> TurnWritten:
+        """The same from what `recall` found. Raises `SessionNotFound` where it was purged since."""
         agent_session = session_as_of(made)
         turn = Turn.objects.get(agent_session=agent_session, number=made["turn"])
         return cls(agent_session, turn, replayed=True)
@@ -121,10 +127,12 @@ class TraceWritten:
     replayed: bool = False
 
     def made(self) -> dict[str, Any]:
+        """What `remember` keeps of it."""
         return {"trace": self.trace.public_id}
 
     @classmethod
     def again(cls, made: dict[str, Any]) -> TraceWritten:
+        """The same from what `recall` found. Raises `TraceNotFound` where it was purged since."""
         trace = Trace.objects.filter(public_id=made["trace"]).first()
         if trace is None:  # gone with its session, which was purged since
             raise TraceNotFound(made["trace"])

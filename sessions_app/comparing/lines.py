@@ -1,4 +1,4 @@
-"""The lines of a comparison, for the inline tree and for two columns. Pure.
+"""The lines of a comparison, for the inline tree and for two columns.
 
 They are made from the rows of the state tree, which are few whatever the size of the states.
 """

@@ -16,6 +16,7 @@ from statebase_site.base.ids import new_id
 
 
 def new_session_id() -> str:
+    """A fresh id `sess_…`."""
     return new_id("sess")
 
 

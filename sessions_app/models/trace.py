@@ -14,11 +14,15 @@ from statebase_site.base.ids import new_id
 
 
 def new_trace_id() -> str:
+    """A fresh id `trace_…`."""
     return new_id("trace")
 
 
 class Trace(AppendOnlyModel):
     """One append-only row of ids, numbers and hashes; content is filled in when it is read (contract 10).
+
+    Content of its own it has only where no other row keeps it: what a `session.updated` changed in the
+    metadata, the reason of a deletion, and what a client wrote into its own note.
 
     The server's rows of a session form a hash chain (`position`, `hash`); a client's row has its own hash.
     """

@@ -12,6 +12,7 @@ from statebase_site.base.ids import new_id
 
 
 def new_turn_id() -> str:
+    """A fresh id `turn_…`."""
     return new_id("turn")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sessions_app.enums import TraceSource, VersionKind
+from sessions_app.enums import TraceSource
 from sessions_app.limits import REASONING_SHOWN
 from sessions_app.models import AgentSession, StateVersion, Trace, Turn
 from statebase_site.access.actor import ActorKind
@@ -86,7 +86,7 @@ def state_version(session_id: str, version: StateVersion, state: bytes | None, *
         "updated_by": version.actor_label,
         "source": version.kind,
         "frozen": version.frozen,
-        "restored_from_version": version.restored_from if version.kind == VersionKind.ROLLBACK else None,
+        "restored_from_version": version.restored_from,
         "turn_id": version.turn_id,
     }
     if state is not None:

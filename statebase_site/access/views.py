@@ -85,6 +85,7 @@ def _destination(request: HttpRequest) -> str:
 @login_not_required
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the sign-in of this browser."""
     logout(request)
     messages.success(request, "You are signed out.")
     return redirect(settings.LOGOUT_REDIRECT_URL)

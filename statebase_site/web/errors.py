@@ -121,6 +121,7 @@ def crash_answer(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def internal_error() -> DomainError:
+    """For a failure that tells the client nothing but that there was one."""
     return DomainError(
         "Something went wrong on the server.",
         suggestion="Try again; if it happens again, tell the operator the request_id.",
@@ -128,12 +129,14 @@ def internal_error() -> DomainError:
 
 
 def route_not_found(request: HttpRequest) -> RouteNotFound:
+    """For an address at which nothing lives."""
     return RouteNotFound(
         f"There is nothing at {request.path}.", suggestion="The routes are listed at /openapi.json."
     )
 
 
 def method_not_allowed(request: HttpRequest, allow: str) -> MethodNotAllowed:
+    """For an address that does not know the method; `allow` names those it knows."""
     return MethodNotAllowed(f"{request.path} does not know {request.method}, only {allow}.")
 
 

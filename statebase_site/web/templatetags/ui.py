@@ -47,11 +47,13 @@ def viewer_times(context: Context) -> ViewerTimes:
 
 @register.simple_tag
 def time_modes() -> dict[str, str]:
+    """The ways to show moments, by the word that is kept, for the header's form."""
     return MODES
 
 
 @register.simple_tag
 def themes() -> dict[str, str]:
+    """The themes, likewise."""
     return THEMES
 
 
