@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import timedelta
+from functools import partial
 
 from django.conf import settings
 from django.db.models import F, Q, QuerySet
@@ -34,7 +36,24 @@ _VERSIONS_AT_ONCE = 1000
 
 def run_once() -> int:
     """Do what is due, in small transactions; returns how much was done, so that the worker knows to go on."""
-    return expire_due() + purge_due() + index_changed_paths() + idempotency.forget_old()
+    return _each((expire_due, purge_due, index_changed_paths, idempotency.forget_old))
+
+
+def _each(jobs: Iterable[Callable[[], int]]) -> int:
+    """Do all of `jobs`, whichever of them fail: one broken session keeps nothing else from being done.
+
+    Returns what they return together; raises what failed, together, when all have had their turn.
+    """
+    done = 0
+    failures = []
+    for job in jobs:
+        try:
+            done += job()
+        except Exception as failure:
+            failures.append(failure)
+    if failures:
+        raise ExceptionGroup("Background work failed", failures)
+    return done
 
 
 def expire_due() -> int:
@@ -42,7 +61,9 @@ def expire_due() -> int:
     due = AgentSession.objects.filter(
         expires_at__lte=clock.now(), expired_at=None, deleted_at=None, frozen_at=None, open_holds=0
     ).select_related("project")
-    return sum(_expire(session_id=each.public_id, by=system_actor(each.project)) for each in due[:_BATCH])
+    return _each(
+        partial(_expire, session_id=each.public_id, by=system_actor(each.project)) for each in due[:_BATCH]
+    )
 
 
 @action
@@ -78,7 +99,9 @@ def _purgeable() -> Q:
 def purge_due() -> int:
     """Remove sessions deleted or expired long enough ago (settings), whole, leaving one tombstone each."""
     due = AgentSession.objects.filter(_purgeable()).select_related("project")
-    return sum(_purge(session_id=each.public_id, by=system_actor(each.project)) for each in due[:_BATCH])
+    return _each(
+        partial(_purge, session_id=each.public_id, by=system_actor(each.project)) for each in due[:_BATCH]
+    )
 
 
 @action
@@ -134,7 +157,7 @@ def remove_project_content(*, project: Project) -> None:
 def index_changed_paths() -> int:
     """Note which paths each session changed, for the sessions filter."""
     due = AgentSession.objects.filter(deleted_at=None, paths_indexed_to__lt=F("head_version"))[:_BATCH]
-    return sum(_index_paths(each) for each in due)
+    return _each(partial(_index_paths, each) for each in due)
 
 
 def _index_paths(agent_session: AgentSession) -> bool:

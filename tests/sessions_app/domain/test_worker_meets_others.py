@@ -1,6 +1,7 @@
 """The worker, while others write, index, delete and purge the same sessions."""
 
 import pytest
+from django.db import DatabaseError
 
 from sessions_app import actions, store
 from sessions_app.actions import maintenance
@@ -67,3 +68,21 @@ def test_a_session_deleted_meanwhile_does_not_expire_as_well(acme, key, monkeypa
     with clock.at(made.expires_at):
         assert maintenance.expire_due() == 0
     assert make.fresh(made).expired_at is None
+
+
+def test_a_session_that_fails_keeps_nothing_else_from_being_done(key, monkeypatch):
+    broken, good = make.session(key, {"a": 1}, ttl_seconds=60), make.session(key, {"a": 1}, ttl_seconds=60)
+    lock = store.lock
+
+    def not_the_broken_one(project_pk, session_id):
+        if session_id == broken.public_id:
+            raise DatabaseError("this row can't be read")
+        return lock(project_pk, session_id)
+
+    monkeypatch.setattr(store, "lock", not_the_broken_one)
+    with clock.at(good.expires_at), pytest.raises(ExceptionGroup) as failed:
+        maintenance.run_once()
+    assert failed.group_contains(DatabaseError, match="can't be read")
+    assert make.fresh(good).expired_at == good.expires_at
+    assert make.fresh(broken).expired_at is None
+    assert SessionPath.objects.count() == 2
