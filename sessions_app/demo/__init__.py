@@ -5,8 +5,6 @@ The content is the same each time; only the times follow the day on which it is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sessions_app.demo import documents, engineering, medical, money, records, support, travel, warehouse
 from sessions_app.demo.story import mark
 from sessions_app.models import AgentSession
@@ -28,12 +26,9 @@ _STORIES = (
 )
 
 
-def load_demo(project: Project, *, progress: Callable[[str], None] | None = None) -> None:
-    """Tell every story that the project does not have yet; `progress` hears the name of each before it."""
+def load_demo(project: Project) -> None:
+    """Tell every story that the project does not have yet."""
     now = clock.now()
     for slug, tell in _STORIES:
-        if AgentSession.objects.filter(project=project, imported_from=mark(slug)).exists():
-            continue
-        if progress:
-            progress(slug)
-        tell(project, now, slug)
+        if not AgentSession.objects.filter(project=project, imported_from=mark(slug)).exists():
+            tell(project, now, slug)
