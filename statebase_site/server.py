@@ -88,6 +88,12 @@ def has_unapplied_migrations() -> bool:
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
+def leave_unless_migrated() -> None:
+    """End the process with one sentence where tables are missing, or older than the code."""
+    if has_unapplied_migrations():
+        sys.exit("The database is older than this version: run `python3 manage.py migrate` first.")
+
+
 def collect_static_files() -> None:
     """Copy the static files to where the server reads them, when any has changed since the last time.
 

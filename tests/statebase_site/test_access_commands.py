@@ -1,7 +1,11 @@
 """`create_project`, `create_user`, `create_key`: what they print, and one sentence where they can't."""
 
 import io
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -105,3 +109,23 @@ def test_without_a_terminal_the_command_says_how_to_send_a_password(type_passwor
     type_password(PASSWORD)
     with pytest.raises(CommandError, match="--password-stdin"):
         run("create_user", "ada")
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("command", [("create_project", "x"), ("verify_history",), ("worker",)])
+@pytest.mark.parametrize(
+    ("database", "advice"),
+    [("", "run `python3 manage.py migrate` first"), ("postgres://a@127.0.0.1:1/x", "does not answer")],
+)
+def test_a_database_that_is_not_ready_is_one_sentence(tmp_path, command, database, advice):
+    done = subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"STATEBASE_HOME": str(tmp_path), "DATABASE_URL": database},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert advice in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -1,7 +1,6 @@
 """`manage.py serve`: the production server."""
 
 import os
-import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
@@ -20,8 +19,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, host: str, port: int, workers: int | None, **options: Any) -> None:
         server.leave_unless_free(host, port)
         server.leave_unless_database_answers()
-        if server.has_unapplied_migrations():
-            sys.exit("The database is older than this version: run `python3 manage.py migrate` first.")
+        server.leave_unless_migrated()
         server.collect_static_files()
         command = server.command(host, port, workers)
         os.execve(command[0], command, server.environment())  # noqa: S606 - signals go straight to it

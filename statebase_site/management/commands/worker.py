@@ -6,13 +6,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from statebase_site import worker
+from statebase_site import server, worker
 
 
 class Command(BaseCommand):
     help = "Do the background work (expiry, purge of what was deleted) until stopped by Ctrl-C or SIGTERM."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        server.leave_unless_database_answers()
+        server.leave_unless_migrated()
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
