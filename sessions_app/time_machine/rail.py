@@ -349,7 +349,9 @@ class _Layout:
             labelled = x - 8 >= free_from
             if labelled:
                 free_from = x + 14 + len(branch.label) * LABEL_CHARACTER
-            path = f"M{start} {self.line_y + 6} C{start} {y - 8} {start + 8:.1f} {y} {x} {y}"
+            # Past the number below the mark, then down.
+            line_y = self.line_y
+            path = f"M{start + 5:.1f} {line_y + 4} C{x} {line_y + 6} {x} {line_y + 14} {x} {y - 5}"
             found.append(BranchMark(branch, path, x, y, x + 10, labelled))
         return found
 
