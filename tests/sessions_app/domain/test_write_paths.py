@@ -98,7 +98,9 @@ def statements(call):
     return ran
 
 
-TOUCHES = re.compile(r"(?<!DO )\b(SELECT|INSERT|UPDATE|DELETE) (?:.*? FROM |INTO |FROM )?(?:sessions_app_)?(\w+)")
+TOUCHES = re.compile(
+    r"(?<!DO )\b(SELECT|INSERT|UPDATE|DELETE) (?:.*? FROM |INTO |FROM )?(?:sessions_app_)?(\w+)"
+)
 LOCK_AND_READ = ["SELECT agentsession", "SELECT stateversion"]
 WRITE = ["INSERT stateversion", "INSERT trace", "UPDATE agentsession"]
 
