@@ -104,9 +104,10 @@ def thousands(value: int | None) -> str:
 
 
 @register.filter
-def pointer_dots(value: str) -> SafeString:
-    """A JSON pointer as a dotted path, made visible."""
-    return visible(wording.pointer_dots(value))
+def pointer_dots(value: str, most: int | None = None) -> SafeString:
+    """A JSON pointer as a dotted path, made visible; of a longer one than `most` characters only the end."""
+    path = wording.pointer_dots(value)
+    return visible(path if most is None or len(path) <= most else f"…{path[1 - most :]}")
 
 
 @register.simple_tag

@@ -68,6 +68,9 @@ def test_a_size_has_its_exact_count_in_the_title():
 
 def test_a_path_from_an_agent_is_made_visible():
     assert "U+202E" in render("{{ p|pointer_dots }}", p="/a/\u202eb")
+    long = "/reservations/EQ1G6C/payment_history"
+    assert render("{{ p|pointer_dots:34 }}", p=long) == "…servations.EQ1G6C.payment_history"
+    assert render("{{ p|pointer_dots:35 }}", p=long) == "reservations.EQ1G6C.payment_history"
 
 
 @pytest.mark.parametrize("name", sorted(icons.NAMES))
