@@ -6,9 +6,9 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.db import DatabaseError, connection
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -96,6 +96,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400: the host is not served here, or the form cannot be read; 413 where it is too large."""
     if isinstance(exception, RequestDataTooBig):
         return render(request, "413.html", status=413)
+    if isinstance(exception, TooManyFieldsSent):
+        request.GET = QueryDict()  # it cannot be read, and the frame of a page asks for it
     return render(request, "400.html", status=400)
 
 

@@ -17,6 +17,7 @@ from sessions_app.time_machine.allowed import allowed
 from sessions_app.time_machine.rehearsal import moved_on, rehearsal
 from sessions_app.views.scope import person_and_session
 from statebase_site.access.actor import Actor
+from statebase_site.access.scopes import SESSIONS_WRITE
 
 
 @require_POST
@@ -91,8 +92,10 @@ def freeze(request: HttpRequest, session_id: str) -> HttpResponse:
 def undo_freeze(request: HttpRequest, session_id: str) -> HttpResponse:
     """Take a freeze back that the same person made less than a minute ago; later `resume` asks why."""
     by, agent_session = person_and_session(request, session_id)
+    if _runs(by, agent_session):
+        return _running_already(request, agent_session)
     may = allowed(by, agent_session)
-    if agent_session.is_frozen and not may.may_undo_freeze and not may.resume_off:
+    if not may.may_undo_freeze and not may.resume_off:
         messages.info(request, "It is too late to undo this freeze: say why the session may go on.")
         return redirect("sessions:resume", session_id)
     written = actions.resume(session_id=session_id, reason="Freeze undone by who froze it", by=by)
@@ -104,6 +107,8 @@ def undo_freeze(request: HttpRequest, session_id: str) -> HttpResponse:
 def resume(request: HttpRequest, session_id: str) -> HttpResponse:
     """Ask why, then let the session go on."""
     by, agent_session = person_and_session(request, session_id)
+    if request.method == "POST" and _runs(by, agent_session):
+        return _running_already(request, agent_session)
     form = ResumeForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         written = actions.resume(session_id=session_id, reason=form.cleaned_data["reason"], by=by)
@@ -111,6 +116,17 @@ def resume(request: HttpRequest, session_id: str) -> HttpResponse:
         return redirect(agent_session)
     context = _context(by, agent_session) | {"form": form}
     return render(request, "sessions_app/resume.html", context, status=422 if form.is_bound else 200)
+
+
+def _runs(by: Actor, agent_session: AgentSession) -> bool:
+    """Whether there is nothing to resume for a person who may write; others are refused by the action."""
+    return by.may(SESSIONS_WRITE) and not agent_session.is_frozen
+
+
+def _running_already(request: HttpRequest, agent_session: AgentSession) -> HttpResponse:
+    """For a page left open while another person let the session go on."""
+    messages.info(request, "The session is running already: nothing was changed.")
+    return redirect(agent_session)
 
 
 def _context(by: Actor, agent_session: AgentSession) -> dict[str, object]:

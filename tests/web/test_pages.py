@@ -153,3 +153,9 @@ def test_programs_get_json_for_wrong_methods_and_addresses_beside_the_api(client
     assert wrong["Allow"] == "GET, HEAD"
     assert wrong.json()["error"]["code"] == "method_not_allowed"
     assert client.get("/health/unheard-of").json()["error"]["code"] == "resource_not_found"
+
+
+def test_an_address_with_too_many_parameters_is_a_page_with_400(ada):
+    answer = ada.get("/sessions/?" + "x=1&" * 1200, headers={"Accept": "text/html"})
+    assert answer.status_code == 400
+    assert "<h1" in answer.text

@@ -321,6 +321,13 @@ def test_a_responder_rolls_a_frozen_session_back_and_it_stays_frozen(person, ses
     assert "undone by" not in re.sub(r"undone by v5", "", look(person, session).text)
 
 
+@pytest.mark.parametrize("path", ["resume", "freeze/undo"])
+def test_letting_a_running_session_go_on_changes_nothing(person, session, path):
+    answer = person.post(f"/sessions/{session.public_id}/{path}", {"reason": "From a page left open"})
+    assert "The session is running already" in Page(person.get(answer["Location"])).text
+    assert head(session) == 3
+
+
 # Doors ------------------------------------------------------------------------------------------------
 
 
