@@ -60,6 +60,12 @@ def prepare(*, reset: bool) -> Project:
     return project
 
 
+def fresh_sign_in_token() -> str | None:
+    """A one-time sign-in token for the demo's person; None while there is nobody yet."""
+    user = get_user_model().objects.filter(username=NAME).first()
+    return access.create_sign_in_token(user) if user else None
+
+
 def fresh_credentials(project: Project) -> Credentials:
     """A one-time sign-in token, and a key with full scope and no rate limit; the key before it is revoked."""
     by = system_actor(project)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -210,10 +211,12 @@ def test_a_database_that_it_did_not_make_is_left_alone(untouched):
 
 
 @pytest.mark.once
-def test_a_second_demo_of_the_same_home_names_the_first(installation, demo):
-    assert_one_sentence(
-        installation.run("demo", "--port", str(free_port())), f"running at {demo.url} already"
-    )
+def test_a_second_demo_of_the_same_home_names_the_first_and_gives_a_way_in(installation, demo):
+    second = installation.run("demo", "--port", str(free_port()))
+    assert_one_sentence(second, f"running at {demo.url} already")
+    with browser() as person:
+        page = person.get(re.search(r"sign in with (\S+),", second[2])[1])
+        assert (page.status_code, "Overview" in page.text) == (200, True)
     assert demo.get("/health").status_code == 200
 
 

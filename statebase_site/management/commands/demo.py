@@ -51,8 +51,12 @@ class Command(BaseCommand):
             credentials = _prepare(reset)
             with _running_server(port) as process, _running_worker():
                 _wait_until_it_answers(address, process)
-                link = address + reverse("access:sign-in-link", args=[credentials.sign_in_token])
-                _announce(address, link, credentials.api_key, as_json=json)
+                _announce(
+                    address,
+                    _sign_in_link(address, credentials.sign_in_token),
+                    credentials.api_key,
+                    as_json=json,
+                )
                 process.wait()
                 sys.exit("The server stopped by itself: its last words are above.")
 
@@ -72,13 +76,25 @@ def _only_demo_of_this_home(address: str) -> Iterator[None]:
             lock.seek(0)
             running = lock.read() or "another address"
             sys.exit(
-                f"A demo of {path.parent} is running at {running} already: "
-                "open that, stop it first, or set STATEBASE_HOME to another folder."
+                f"A demo of {path.parent} is running at {running} already: {_way_in(running)}, "
+                "stop it first, or set STATEBASE_HOME to another folder."
             )
         lock.truncate(0)
         lock.write(address)
         lock.flush()
         yield
+
+
+def _way_in(running: str) -> str:
+    """How to get into a demo that runs: with a fresh link, since the one before works once."""
+    with contextlib.suppress(DatabaseError):
+        if token := demo.fresh_sign_in_token():
+            return f"sign in with {_sign_in_link(running, token)}"
+    return "open that"
+
+
+def _sign_in_link(address: str, token: str) -> str:
+    return address + reverse("access:sign-in-link", args=[token])
 
 
 def _prepare(reset: bool) -> demo.Credentials:
