@@ -77,6 +77,14 @@ def leave_unless_database_answers() -> None:
         )
 
 
+def leave_where_the_database_is_not_ready(error: Exception, argv: list[str]) -> None:
+    """End the process with one sentence where `error` is of a database out of reach or without tables."""
+    if isinstance(error, DatabaseError):
+        leave_unless_database_answers()
+        if argv[1:2] != ["migrate"]:
+            leave_unless_migrated()
+
+
 def first_line(error: Exception) -> str:
     """The gist of a database's error."""
     return str(error).strip().partition("\n")[0]

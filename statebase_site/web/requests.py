@@ -1,5 +1,6 @@
 """What a request is, read with care: who sent it, whether the API or a page is meant, and its body."""
 
+import contextlib
 import ipaddress
 from typing import BinaryIO, cast
 
@@ -18,6 +19,8 @@ class NumberedRequest(HttpRequest):
     started: float
 
 
+_PASSED_OVER_MOST = 32 * 1024 * 1024  # bytes
+_PART = 64 * 1024
 _API_ROOT = "/v1"
 _API_BESIDE_ROOT = ("/health", "/openapi.json")
 
@@ -74,9 +77,17 @@ def prefers_html(request: HttpRequest) -> bool:
 def read_body(request: HttpRequest) -> bytes:
     """The raw body, also of a chunked request, which Django alone takes for empty.
 
-    Raises TooLarge before more than `MAX_BODY_BYTES` were read, InvalidInput where the client broke off.
+    Raises TooLarge where it is over `MAX_BODY_BYTES`, InvalidInput where the client broke off.
     """
-    limit = settings.MAX_BODY_BYTES
+    try:
+        return _body_up_to(settings.MAX_BODY_BYTES, request)
+    except TooLarge:
+        length = request.META.get("CONTENT_LENGTH") or ""
+        _pass_over(request.META.get("wsgi.input"), int(length) if length.isdecimal() else _PASSED_OVER_MOST)
+        raise
+
+
+def _body_up_to(limit: int, request: HttpRequest) -> bytes:
     length = request.META.get("CONTENT_LENGTH") or ""
     if length.isdecimal() and int(length) > limit:
         raise _too_large(limit)
@@ -91,6 +102,17 @@ def read_body(request: HttpRequest) -> bytes:
     if len(body) > limit:
         raise _too_large(limit)
     return body
+
+
+def _pass_over(stream: BinaryIO | None, size: int) -> None:
+    """Read the rest of a body that is too large, within reason, and keep nothing of it.
+
+    Most clients listen only once they have sent all: closing before that would lose them the answer.
+    """
+    left = min(size, _PASSED_OVER_MOST)
+    with contextlib.suppress(OSError):
+        while stream and left > 0 and (part := stream.read(min(left, _PART))):
+            left -= len(part)
 
 
 def _too_large(limit: int) -> TooLarge:
