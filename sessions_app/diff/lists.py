@@ -78,7 +78,7 @@ def in_place(old: Sequence[JsonValue], new: Sequence[JsonValue]) -> bool:
     """Whether two lists are best told apart place by place.
 
     They are when one item stands against one, or when they are equally long and at least half of a sample of
-    pairs are the same, or the same thing by an identity key.
+    pairs are the same, or the same thing: by an identity key, else by at least half of their values.
     """
     if len(old) != len(new):
         return False
@@ -94,4 +94,6 @@ def _corresponds(left: JsonValue, right: JsonValue) -> bool:
         for key in IDENTITY_KEYS:
             if key in left and key in right:
                 return same(left[key], right[key])
+        kept = sum(key in right and same(value, right[key]) for key, value in left.items())
+        return 2 * kept >= max(len(left), len(right))
     return same(left, right)

@@ -88,6 +88,13 @@ class TestOperations:
             ("set", f"/rows/{index}/sold") for index in range(3)
         ]
 
+    def test_an_edit_of_every_item_is_known_by_what_stays_of_them(self):
+        legs = [{"from": "JFK", "to": "ATL", "price": 136}, {"from": "ATL", "to": "MCO", "price": 109}]
+        dearer = [leg | {"price": leg["price"] + 300} for leg in legs]
+        found = changes({"legs": legs}, {"legs": dearer})
+        assert (found.added, found.removed, found.changed) == (0, 0, 2)
+        assert list(found.first_paths) == ["/legs/0/price", "/legs/1/price"]
+
     def test_items_that_moved_up_are_no_edits(self):
         rows = [{"id": index, "sold": 0} for index in range(20)]
         assert operations({"rows": rows}, {"rows": [*rows[1:], {"id": 99, "sold": 0}]}) == [
