@@ -355,9 +355,10 @@ def _write_orm(append: Append) -> None:
     append.agent_session.save(update_fields=_HEAD_COLUMNS)
 
 
-def _written_fields(model: type[models.Model]) -> list[models.Field]:
+@cache
+def _written_fields(model: type[models.Model]) -> tuple[models.Field, ...]:
     """All columns but one that is the database's to fill."""
-    return [each for each in model._meta.concrete_fields if not isinstance(each, models.AutoField)]
+    return tuple(each for each in model._meta.concrete_fields if not isinstance(each, models.AutoField))
 
 
 @cache
