@@ -48,7 +48,7 @@ def rollback_preview(agent_session: AgentSession, requested: int) -> RollbackPre
         version
         for version in versions_of(agent_session)
         .filter(number__gt=_shared_to(live_now, live_then))
-        .defer("body", "changes_text")
+        .defer("changes_text")
         if is_live(version.number, live_now) and not is_live(version.number, live_then)
     ]
     # By version, not by time: two rows may share a moment.

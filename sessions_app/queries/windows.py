@@ -20,13 +20,13 @@ FORKS_SHOWN = 200
 
 def versions_between(agent_session: AgentSession, first: int, last: int) -> list[StateVersion]:
     """The rows of versions `first` to `last`, oldest first, without states and operations."""
-    return list(versions_of(agent_session).filter(number__range=(first, last)).defer("body", "changes_text"))
+    return list(versions_of(agent_session).filter(number__range=(first, last)).defer("changes_text"))
 
 
 def rollbacks_until(agent_session: AgentSession, last: int, limit: int) -> list[StateVersion]:
     """The newest rollbacks up to version `last`, newest first."""
     rows = versions_of(agent_session).filter(kind=VersionKind.ROLLBACK, number__lte=last)
-    return list(rows.defer("body", "changes_text").order_by("-number")[:limit])
+    return list(rows.defer("changes_text").order_by("-number")[:limit])
 
 
 def rollback_targets(agent_session: AgentSession) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""The versions of a window as the timeline shows them. Pure."""
+"""The versions of a window as the timeline shows them. Asks nothing of the database."""
 
 from __future__ import annotations
 

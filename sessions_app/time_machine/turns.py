@@ -1,4 +1,4 @@
-"""A turn as the why column shows it. Pure."""
+"""A turn as the why column shows it. Asks nothing of the database."""
 
 from __future__ import annotations
 
