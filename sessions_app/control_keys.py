@@ -39,3 +39,10 @@ def thawed(snapshot: JsonObject) -> JsonObject:
     if snapshot.get(INCIDENT) is True:
         released[INCIDENT] = False
     return {**snapshot, **released}
+
+
+def data(state: JsonObject) -> JsonObject:
+    """The state without the keys of a freeze: what is compared where only data counts."""
+    return {
+        key: value for key, value in state.items() if not (key in _CONTROL_KEYS and isinstance(value, bool))
+    }

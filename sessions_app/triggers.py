@@ -7,6 +7,8 @@ these tables on SQLite has to call `install` again, and a test looks for every t
 
 from typing import Any
 
+from statebase_site.base.guards import guard, name_of
+
 _OF_SESSION = (
     "EXISTS (SELECT 1 FROM sessions_app_agentsession s WHERE s.id = OLD.agent_session_id AND NOT s.purging)"
 )
@@ -26,18 +28,17 @@ _SESSIONS = "sessions_app_agentsession"
 
 def names() -> set[str]:
     """The triggers that must exist."""
-    return {f"{table}_keep_{what}" for table in _GUARDED for what in ("update", "delete")} | {
-        f"{_SESSIONS}_keep_delete"
+    return {name_of(table, event) for table in _GUARDED for event in ("UPDATE", "DELETE")} | {
+        name_of(_SESSIONS, "DELETE")
     }
 
 
 def install(_apps: Any, schema_editor: Any) -> None:
     """Create all triggers; usable as a `RunPython` operation."""
-    make = _sqlite if schema_editor.connection.vendor == "sqlite" else _postgresql
     for table, refused in _GUARDED.items():
-        make(schema_editor, table, "UPDATE", "1 = 1", f"{table}: rows are never changed")
-        make(schema_editor, table, "DELETE", refused, f"{table}: rows are only removed by the purge")
-    make(
+        guard(schema_editor, table, "UPDATE", "1 = 1", f"{table}: rows are never changed")
+        guard(schema_editor, table, "DELETE", refused, f"{table}: rows are only removed by the purge")
+    guard(
         schema_editor,
         _SESSIONS,
         "DELETE",
@@ -47,26 +48,3 @@ def install(_apps: Any, schema_editor: Any) -> None:
     if schema_editor.connection.vendor == "postgresql":
         # Bodies are compressed already: a second attempt only costs time.
         schema_editor.execute("ALTER TABLE sessions_app_stateversion ALTER COLUMN body SET STORAGE EXTERNAL")
-
-
-def _sqlite(schema_editor: Any, table: str, event: str, condition: str, message: str) -> None:
-    name = f"{table}_keep_{event.lower()}"
-    schema_editor.execute(f"DROP TRIGGER IF EXISTS {name}")
-    schema_editor.execute(
-        f"CREATE TRIGGER {name} BEFORE {event} ON {table} WHEN {condition} "
-        f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
-    )
-
-
-def _postgresql(schema_editor: Any, table: str, event: str, condition: str, message: str) -> None:
-    name = f"{table}_keep_{event.lower()}"
-    result = "NEW" if event == "UPDATE" else "OLD"
-    schema_editor.execute(
-        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-        f"IF {condition} THEN RAISE EXCEPTION '{message}' USING ERRCODE = 'restrict_violation'; END IF; "
-        f"RETURN {result}; END $$"
-    )
-    schema_editor.execute(f"DROP TRIGGER IF EXISTS {name} ON {table}")
-    schema_editor.execute(
-        f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()"
-    )

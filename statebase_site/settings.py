@@ -20,6 +20,7 @@ INSTALLED_APPS = [
     "statebase_site.apps.StateBaseSiteConfig",
     "statebase_site.access.apps.AccessConfig",
     "sessions_app.apps.SessionsAppConfig",
+    "incidents_app.apps.IncidentsAppConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

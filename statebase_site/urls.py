@@ -24,6 +24,7 @@ urlpatterns = [
     path("preferences/", login_not_required(preferences), name="preferences"),
     path("", include((_access, access.app_name))),
     path("", include("sessions_app.urls")),
+    path("", include("incidents_app.urls")),
 ]
 
 handler400 = "statebase_site.views.bad_request"

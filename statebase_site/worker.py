@@ -5,7 +5,8 @@ import threading
 
 from django.db import close_old_connections
 
-from sessions_app.actions import maintenance
+from incidents_app.actions import maintenance as incidents
+from sessions_app.actions import maintenance as sessions
 
 SECONDS_BETWEEN_ROUNDS = 5
 _log = logging.getLogger(__name__)
@@ -18,10 +19,11 @@ def run(stop: threading.Event) -> None:
     """
     while not stop.is_set():
         done = 0
-        try:
-            done = maintenance.run_once()
-        except Exception:
-            _log.exception("A round of background work failed; the next one tries again")
+        for job in (sessions.run_once, incidents.run_once):
+            try:
+                done += job()
+            except Exception:
+                _log.exception("A round of background work failed; the next one tries again")
         close_old_connections()
         if not done:
             stop.wait(SECONDS_BETWEEN_ROUNDS)

@@ -4,7 +4,7 @@ All take keywords only and `by`, the actor. They raise domain errors and know no
 idempotency key on `by.request`, a repeated call returns what the first one made and runs nothing.
 """
 
-from sessions_app.actions._action import may_undo_freeze
+from sessions_app.actions._action import action, locked_session, may_undo_freeze
 from sessions_app.actions.create import create_session, fork
 from sessions_app.actions.importing import RunImported, import_run
 from sessions_app.actions.keys import create_key, revoke_key
@@ -29,6 +29,7 @@ __all__ = [
     "StateWritten",
     "TraceWritten",
     "TurnWritten",
+    "action",
     "add_turn",
     "create_key",
     "create_session",
@@ -38,6 +39,7 @@ __all__ = [
     "freeze",
     "hold",
     "import_run",
+    "locked_session",
     "may_undo_freeze",
     "release",
     "restore_deleted_session",

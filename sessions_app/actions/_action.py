@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextvars import ContextVar
 from datetime import timedelta
 from hashlib import sha256
 from typing import ParamSpec, TypeVar
@@ -33,11 +34,23 @@ Outcome = TypeVar("Outcome")
 FREEZE_UNDO = timedelta(seconds=60)
 
 
+# Whether an action runs in this thread: one that it calls is a part of it.
+_under_way: ContextVar[bool] = ContextVar("action_under_way", default=False)
+
+
 def action(function: Callable[Parameters, Outcome]) -> Callable[Parameters, Outcome]:
-    """Run a write in one transaction; a refusal by a freeze leaves its evidence in one of its own."""
+    """Run a write in one transaction; a refusal by a freeze leaves its evidence in one of its own.
+
+    An action may call others (with `by.part()`): all of them are one transaction, and the outermost keeps the
+    evidence, because what an inner one wrote goes when the outer one is refused.
+    """
 
     @functools.wraps(function)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Outcome:
+        if _under_way.get():
+            with write_transaction():
+                return function(*args, **kwargs)
+        under_way = _under_way.set(True)
         try:
             try:
                 with write_transaction():
@@ -49,6 +62,8 @@ def action(function: Callable[Parameters, Outcome]) -> Callable[Parameters, Outc
         except RefusedWhileFrozen as refusal:
             _keep_evidence(refusal, kwargs["by"])  # type: ignore[arg-type]
             raise
+        finally:
+            _under_way.reset(under_way)
 
     return run
 

@@ -111,13 +111,25 @@ def restore_deleted_session(*, session_id: str, by: Actor) -> AgentSession:
 def hold(*, session_id: str, label: str, url: str, notice: str = "", by: Actor) -> EvidenceHold:
     """Keep a session as evidence until `release`: it is not deleted, expired or purged meanwhile.
 
-    One open hold a label: opening it again changes nothing. Raises `SessionNotFound`.
+    An expired one, too, for whoever asks (contract 16). One open hold a label: opening it again only changes
+    what it says. Raises `SessionNotFound`.
     """
-    agent_session = locked_session(session_id, by)
+    by.require(SESSIONS_WRITE, to="hold a session as evidence")
+    agent_session = store.lock(by.project.pk, session_id)
+    if agent_session is None or agent_session.deleted_at:
+        raise SessionNotFound(session_id)
     existing = EvidenceHold.objects.filter(agent_session=agent_session, label=label, released_at=None).first()
-    if existing:
+    if existing and (existing.url, existing.notice) == (url, notice):
         return existing
     append = Append(agent_session, by)
+    if existing:
+        existing.url, existing.notice = url, notice
+        existing.save(update_fields=["url", "notice"])
+        append.add_trace(
+            TraceDraft(Action.SESSION_HELD, "session", agent_session.public_id, {"label": label})
+        )
+        append.write()
+        return existing
     opened = EvidenceHold.objects.create(
         agent_session=agent_session,
         label=label,
@@ -136,6 +148,7 @@ def hold(*, session_id: str, label: str, url: str, notice: str = "", by: Actor) 
 @action
 def release(*, session_id: str, label: str, by: Actor) -> EvidenceHold:
     """End an open hold. Raises `SessionNotFound`, or `InvalidInput` where none with that label is open."""
+    by.require(SESSIONS_WRITE, to="release a session that is held as evidence")
     agent_session = locked_session(session_id, by)
     opened = EvidenceHold.objects.filter(agent_session=agent_session, label=label, released_at=None).first()
     if opened is None:

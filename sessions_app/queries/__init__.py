@@ -1,7 +1,7 @@
 """Every reading of this app. Nothing here writes; what is not the actor's does not exist."""
 
 from sessions_app.queries.paging import Page, keyset_page, numbered_page
-from sessions_app.queries.preview import Effect, RollbackPreview, effect_of, rollback_preview
+from sessions_app.queries.preview import Effect, RollbackPreview, effect_of, effects_since, rollback_preview
 from sessions_app.queries.sessions import (
     find_sessions,
     matching_text,
@@ -37,6 +37,7 @@ from sessions_app.queries.versions import (
     documents_at,
     documents_of,
     fitting,
+    same_data,
     text_at,
     texts_at,
     version_row,
@@ -57,6 +58,7 @@ __all__ = [
     "documents_at",
     "documents_of",
     "effect_of",
+    "effects_since",
     "find_sessions",
     "fitting",
     "is_live",
@@ -67,6 +69,7 @@ __all__ = [
     "reasonings",
     "refusals",
     "rollback_preview",
+    "same_data",
     "session_for",
     "session_of_project",
     "session_once_listed",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from django.db.models import QuerySet
 
 from sessions_app import control_keys
 from sessions_app.diff import Comparison, compare
@@ -51,19 +54,14 @@ def rollback_preview(agent_session: AgentSession, requested: int) -> RollbackPre
         .defer("changes_text")
         if is_live(version.number, live_now) and not is_live(version.number, live_then)
     ]
-    # By version, not by time: two rows may share a moment.
-    turns = list(
-        turns_of(agent_session)
-        .filter(state_version__gte=target)
-        .exclude(public_id=version_row(agent_session, target).turn_id or "")
-    )
+    turns = list(_turns_since(agent_session, target))
     return RollbackPreview(
         from_version=agent_session.head_version,
         to_version=target,
         comparison=compare(current.value, restored),
         undone_versions=undone,
         turns=turns,
-        effects=[effect for turn in turns if (effect := effect_of(turn))],
+        effects=_effects(turns),
         forks=list(
             AgentSession.objects.filter(
                 project=agent_session.project_id,
@@ -73,6 +71,22 @@ def rollback_preview(agent_session: AgentSession, requested: int) -> RollbackPre
             )
         ),
     )
+
+
+def effects_since(agent_session: AgentSession, number: int, *, before: int | None = None) -> list[Effect]:
+    """The tool calls logged after version `number`, up to the one before version `before`, oldest first."""
+    turns = _turns_since(agent_session, number)
+    return _effects(turns if before is None else turns.filter(state_version__lt=before))
+
+
+def _turns_since(agent_session: AgentSession, number: int) -> QuerySet[Turn]:
+    """By version, not by time: two rows may share a moment. The turn that made the version is before it."""
+    made_it = version_row(agent_session, number).turn_id or ""
+    return turns_of(agent_session).filter(state_version__gte=number).exclude(public_id=made_it)
+
+
+def _effects(turns: Iterable[Turn]) -> list[Effect]:
+    return [effect for turn in turns if (effect := effect_of(turn))]
 
 
 def _shared_to(one: list[LiveRange], other: list[LiveRange]) -> int:

@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 from django.db.models import Q, QuerySet
 
-from sessions_app import codec
+from sessions_app import codec, control_keys
 from sessions_app.errors import VersionNotFound
 from sessions_app.models import AgentSession, StateVersion
 from sessions_app.store import Document
+from statebase_site.base import json
 
 # Bodies read at once: few queries, and little to hold in memory even where each is 2 MiB.
 _BATCH = 32
@@ -124,6 +125,14 @@ def current_texts(sessions: Iterable[AgentSession]) -> dict[int, bytes]:
     """The texts of the current states of some sessions, by the session's key."""
     heads = [(each.pk, each.head_version) for each in sessions]
     return {session_pk: text for (session_pk, _), text in texts_of(heads)}
+
+
+def same_data(agent_session: AgentSession, one: int, other: int) -> bool:
+    """Whether two versions have the same state, control keys aside; compared typed, in any key order."""
+    if one == other:
+        return True
+    left, right = documents_of((agent_session, one), (agent_session, other))
+    return json.same(control_keys.data(left.value), control_keys.data(right.value))
 
 
 def fitting(versions: list[StateVersion], most_bytes: int) -> list[StateVersion]:

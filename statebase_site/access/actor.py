@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from statebase_site.access import scopes
@@ -76,6 +76,10 @@ class Actor:
         """The sentence that says why the actor may not: `to` completes "This API key may not …"."""
         who = "This API key" if self.kind == ActorKind.KEY else "Your role"
         return f"{who} may not {to}: it lacks the scope {scope}."
+
+    def part(self) -> Actor:
+        """The same actor for an action inside another, which alone answers for an `Idempotency-Key`."""
+        return replace(self, request=replace(self.request, idempotency=None))
 
     @property
     def is_agent(self) -> bool:
