@@ -24,7 +24,8 @@ def install(_apps: Any, schema_editor: Any) -> None:
     """Create all triggers; usable as a `RunPython` operation."""
     for table, incident in _GUARDED.items():
         kept = (
-            "EXISTS (SELECT 1 FROM incidents_app_incident i JOIN access_project p ON p.id = i.project_id "
+            "EXISTS (SELECT 1 FROM incidents_app_incident i "  # noqa: S608
+            "JOIN access_project p ON p.id = i.project_id "
             f"WHERE i.id = ({incident}) AND NOT p.purging)"
         )
         guard(schema_editor, table, "UPDATE", "1 = 1", f"{table}: rows are never changed")

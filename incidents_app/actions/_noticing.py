@@ -1,4 +1,4 @@
-"""What happens to an affected session outside the incident is told in the incident (design, "The six steps")."""
+"""What happens to an affected session outside the incident is told in it (design, "The six steps")."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def locked_incident(by: Actor, reference: str) -> Incident:
 
 
 def require(by: Actor, scope: str, *, to: str) -> None:
-    """Raise `PermissionRefused` unless the actor holds `scope`; who may manage incidents may do all of them."""
+    """Raise `PermissionRefused` unless the actor holds `scope`, or may manage incidents."""
     if not by.may(scopes.INCIDENT_MANAGE):
         by.require(scope, to=to)
 
@@ -162,12 +162,15 @@ class Work:
 
     def finish(self) -> None:
         """Look for what happened outside, settle the status, and save the incident and its episode."""
-        incident = self.incident
-        if incident.is_active:
+        if self.incident.is_active:
             notice(self)
             self._settle()
-        incident.updated_at = self.moment
-        incident.save()
+        self.save()
+
+    def save(self) -> None:
+        """Save the incident and its episode alone: for one part of many, which `finish` follows."""
+        self.incident.updated_at = self.moment
+        self.incident.save()
         if self._episode is not None:
             self._episode.save()
 

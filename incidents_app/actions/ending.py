@@ -264,7 +264,8 @@ def _reopen(work: Work, *, reason: str) -> None:
     reason = check_text(reason, "reason")
     if incident.status not in (Status.RESOLVED, Status.CLOSED, Status.DECLINED):
         raise CannotReopen(
-            f"{work.reference} is {incident.status}: only what is resolved, closed or declined can be reopened."
+            f"{work.reference} is {incident.status}: "
+            "only what is resolved, closed or declined can be reopened."
         )
     rows = _present_rows(incident)
     old = work.episode

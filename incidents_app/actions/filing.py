@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from django.contrib.auth import get_user_model
@@ -10,8 +11,9 @@ from django.db import IntegrityError
 
 from incidents_app.actions._work import IncidentWritten, Work, incident_action, locked_incident, require
 from incidents_app.actions.securing import secure
-from incidents_app.actions.severity import raise_to
+from incidents_app.actions.severity import check_severity, raise_to
 from incidents_app.enums import ACTIVE, EventKind, FailureMode, Severity, Status
+from incidents_app.errors import IncidentEnded
 from incidents_app.limits import SESSIONS_MOST, check_line, check_text
 from incidents_app.matrix import MATRIX, is_worse
 from incidents_app.models import AffectedSession, Episode, Incident, IncidentCounter
@@ -25,15 +27,36 @@ from statebase_site.base import clock, json
 from statebase_site.base.errors import Conflict, InvalidInput
 from statebase_site.base.ids import findable
 
+_TRIES = 3
 
-class Filed(IncidentWritten):
-    """The incident that was filed; `is_new` is False where an open one with the same key was counted up."""
 
+class FilingRaced(Conflict):
+    """The same incident is being filed by others, again and again."""
+
+    code = "filing_raced"
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """The incident that was filed; `is_new` is False where an open one was counted up instead."""
+
+    incident: Incident
     is_new: bool
+    replayed: bool = False
 
-    def __init__(self, incident: Incident, *, is_new: bool, replayed: bool = False) -> None:
-        super().__init__(incident, replayed)
-        object.__setattr__(self, "is_new", is_new)
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """What is filed, checked."""
+
+    title: str
+    severity: Severity | None
+    session_ids: Sequence[str]
+    suspects: Mapping[str, int]
+    summary: str
+    failure_mode: str | None
+    dedup_key: str | None
+    no_session_reason: str
 
 
 def file(
@@ -41,7 +64,7 @@ def file(
     title: str,
     severity: str | None = None,
     session_ids: Sequence[str] = (),
-    suspects: dict[str, int] | None = None,
+    suspects: Mapping[str, int] | None = None,
     summary: str = "",
     failure_mode: str | None = None,
     dedup_key: str | None = None,
@@ -56,108 +79,87 @@ def file(
     session. Raises `InvalidInput`, `SessionNotFound`.
     """
     require(by, SESSIONS_WRITE, to="file an incident")
-    title = check_line(title, "title")
-    summary = check_text(summary, "summary", required=False)
-    no_session_reason = check_text(no_session_reason, "no_session_reason", required=False)
-    if severity is not None and severity not in Severity.values:
-        raise InvalidInput(f"There is no severity {severity!r}: choose S1, S2, S3 or S4.", param="severity")
-    check_failure_mode(failure_mode)
-    wanted = list(dict.fromkeys(session_ids))
-    if len(wanted) > SESSIONS_MOST:
-        raise InvalidInput(f"An incident has at most {SESSIONS_MOST:,} sessions.", param="sessions")
-    key = check_line(dedup_key, "dedup_key", most=255, required=False) or _own_key(by, wanted, title)
-    for _ in range(3):
+    report = _Report(
+        title=check_line(title, "title"),
+        severity=check_severity(severity) if severity is not None else None,
+        session_ids=_once_each(session_ids),
+        suspects=suspects or {},
+        summary=check_text(summary, "summary", required=False),
+        failure_mode=check_failure_mode(failure_mode),
+        dedup_key=check_line(dedup_key, "dedup_key", most=255, required=False) or None,
+        no_session_reason=check_text(no_session_reason, "no_session_reason", required=False),
+    )
+    if report.dedup_key is None:
+        report = replace(report, dedup_key=_own_key(by, report))
+    for _ in range(_TRIES):
         try:
-            filed = _file(
-                title=title,
-                severity=severity,
-                session_ids=wanted,
-                suspects=suspects or {},
-                summary=summary,
-                failure_mode=failure_mode,
-                dedup_key=key,
-                no_session_reason=no_session_reason,
-                by=by,
-            )
+            filed = _file(report=report, by=by)
             break
-        except IntegrityError:  # another request filed the same, or took the number, a moment ago
+        except (IntegrityError, IncidentEnded):  # another filed the same, or ended it, a moment ago
             continue
     else:
-        raise Conflict("Others are filing the same incident at this moment; try again.")
+        raise FilingRaced("Others are filing the same incident at this moment; try again.")
     secure(filed.incident, by=by)
     filed.incident.refresh_from_db()
     return filed
 
 
-def _own_key(by: Actor, session_ids: Sequence[str], title: str) -> str | None:
+def _once_each(session_ids: Sequence[str]) -> list[str]:
+    wanted = list(dict.fromkeys(session_ids))
+    if len(wanted) > SESSIONS_MOST:
+        raise InvalidInput(f"An incident has at most {SESSIONS_MOST:,} sessions.", param="sessions")
+    return wanted
+
+
+def _own_key(by: Actor, report: _Report) -> str | None:
     """What an agent files in a loop is one incident: about the same sessions, or else with the same title."""
     if not by.is_agent or by.may(INCIDENT_MANAGE):
         return None
-    about = sorted(session_ids) or [title]
+    about = sorted(report.session_ids) or [report.title]
     return f"agent:{sha256(json.dumps([by.id, *about]).encode()).hexdigest()}"
 
 
 @action
-def _file(
-    *,
-    title: str,
-    severity: str | None,
-    session_ids: Sequence[str],
-    suspects: dict[str, int],
-    summary: str,
-    failure_mode: str | None,
-    dedup_key: str | None,
-    no_session_reason: str,
-    by: Actor,
-) -> Filed:
+def _file(*, report: _Report, by: Actor) -> Filed:
     if made := recall(by):
         return Filed(Incident.objects.get(pk=made["incident"]), is_new=made["is_new"], replayed=True)
-    sessions = _sessions(by, session_ids)
-    same = (
-        Incident.objects.filter(project=by.project, dedup_key=dedup_key, status__in=ACTIVE).first()
-        if dedup_key
-        else None
-    )
+    sessions = _sessions(by, report.session_ids)
+    same = _open_one_like(report, by)
     if same:
-        filed = _count_up(same.reference, title, severity, sessions, suspects, by)
+        filed = _count_up(same.reference, report, sessions, by)
     else:
-        if not sessions and not no_session_reason and not by.is_agent:
+        if not sessions and not report.no_session_reason and not by.is_agent:
             raise InvalidInput(
                 "Name the affected sessions, or say why there are none.",
                 param="sessions",
                 suggestion="Fill in a session id, or a reason such as “found in the logs of the provider”.",
             )
-        filed = _new(
-            title, severity, sessions, suspects, summary, failure_mode, dedup_key, no_session_reason, by
-        )
+        filed = _new(report, sessions, by)
     remember(by, {"incident": filed.incident.pk, "is_new": filed.is_new})
     return filed
 
 
-def _new(
-    title: str,
-    severity: str | None,
-    sessions: Sequence[AgentSession],
-    suspects: dict[str, int],
-    summary: str,
-    failure_mode: str | None,
-    dedup_key: str | None,
-    no_session_reason: str,
-    by: Actor,
-) -> Filed:
+def _open_one_like(report: _Report, by: Actor) -> Incident | None:
+    if report.dedup_key is None:
+        return None
+    return Incident.objects.filter(project=by.project, dedup_key=report.dedup_key, status__in=ACTIVE).first()
+
+
+def _new(report: _Report, sessions: Sequence[AgentSession], by: Actor) -> Filed:
     moment = clock.now()
+    severity = report.severity
     incident = Incident.objects.create(
         project=by.project,
         number=_next_number(by),
-        title=title,
-        summary=summary,
+        title=report.title,
+        summary=report.summary,
         severity=severity,
         peak_severity=severity,
         status=Status.OPEN if severity else Status.TRIAGE,
-        failure_mode=failure_mode,
+        failure_mode=report.failure_mode,
         commander_id=_commander(by),
-        no_session_reason=no_session_reason,
-        dedup_key=dedup_key,
+        no_session_reason=report.no_session_reason,
+        dedup_key=report.dedup_key,
         filed_by=by.label,
         filed_by_id=by.id,
         created_at=moment,
@@ -167,38 +169,33 @@ def _new(
     work = Work(incident, by)
     as_what = f"as {severity}" if severity else "for triage"
     about = f" about {len(sessions)} session{'' if len(sessions) == 1 else 's'}" if sessions else ""
-    work.tell(EventKind.FILED, f"Filed {as_what}{about}.", details={"severity": severity, "title": title})
-    link(work, sessions, suspects)
+    work.tell(
+        EventKind.FILED, f"Filed {as_what}{about}.", details={"severity": severity, "title": report.title}
+    )
+    link(work, sessions, report.suspects)
     work.finish()
     return Filed(incident, is_new=True)
 
 
-def _count_up(
-    reference: str,
-    title: str,
-    severity: str | None,
-    sessions: Sequence[AgentSession],
-    suspects: dict[str, int],
-    by: Actor,
-) -> Filed:
+def _count_up(reference: str, report: _Report, sessions: Sequence[AgentSession], by: Actor) -> Filed:
     work = Work(locked_incident(by, reference), by)
-    incident = work.incident
+    incident, severity = work.incident, report.severity
     work.refuse_if_ended()
     incident.count += 1
     work.tell(
         EventKind.FILED_AGAIN,
-        f"Filed again ({incident.count} times): {title}",
-        details={"severity": severity, "title": title, "count": incident.count},
+        f"Filed again ({incident.count} times): {report.title}",
+        details={"severity": severity, "title": report.title, "count": incident.count},
     )
     known = set(work.episode.affected.values_list("session_id", flat=True))
-    link(work, [each for each in sessions if each.public_id not in known], suspects)
+    link(work, [each for each in sessions if each.public_id not in known], report.suspects)
     if severity is not None and is_worse(severity, incident.severity):
-        raise_to(work, Severity(severity))
+        raise_to(work, severity)
     work.finish()
     return Filed(incident, is_new=False)
 
 
-def link(work: Work, sessions: Sequence[AgentSession], suspects: dict[str, int] | None = None) -> None:
+def link(work: Work, sessions: Sequence[AgentSession], suspects: Mapping[str, int] | None = None) -> None:
     """Add sessions to the current episode. Each is held, and frozen where severity asks, right afterwards."""
     severity = work.incident.severity
     at_once = severity is not None and MATRIX[Severity(severity)].freeze_at_once
@@ -240,13 +237,14 @@ def _add_session(work: Work, *, session_id: str, suspect_version: int | None) ->
     work.tell(EventKind.SESSION_ADDED, f"Added {session_id}.", session_id=session_id)
 
 
-def check_failure_mode(value: str | None) -> None:
-    """Raise `InvalidInput` unless it is one of the seven, or None."""
+def check_failure_mode(value: str | None) -> str | None:
+    """One of the seven, or None. Raises `InvalidInput`."""
     if value is not None and value not in FailureMode.values:
         raise InvalidInput(
             f"There is no failure mode {value!r}: choose {', '.join(FailureMode.values)}.",
             param="failure_mode",
         )
+    return value
 
 
 def _sessions(by: Actor, session_ids: Sequence[str]) -> list[AgentSession]:

@@ -136,6 +136,7 @@ def request_run(*, scenario_id: str, by: Actor) -> ScenarioWritten:
     """Make a fresh fork with the fault in it, for an agent to pick up. Raises `RunWaiting`."""
     require(by, SESSIONS_WRITE, to="ask for a run of a scenario")
     scenario = queries.scenario_for(by, scenario_id)
+    locked_session(scenario.session_id, by)
     work = _work_on(scenario, by)
     if made := recall(by):
         return _again(made)

@@ -12,6 +12,7 @@ from django.db import DatabaseError
 from django.db.models import Q
 
 from incidents_app.actions._work import IncidentWritten, Work, acting, incident_action, locked_incident
+from incidents_app.actions.noticing import take_notice
 from incidents_app.enums import ACTIVE, EventKind, Traffic
 from incidents_app.errors import IncidentEnded
 from incidents_app.limits import check_line, check_text
@@ -26,6 +27,8 @@ from statebase_site.base.errors import DomainError, InvalidInput
 
 SECONDS_IN_REQUEST = 5.0
 """How long a request freezes sessions before it leaves the rest to the worker (contract 16)."""
+
+_BATCH = 200  # sessions a round of the worker
 
 
 def freeze(
@@ -115,13 +118,15 @@ def secure(incident: Incident, *, by: Actor, seconds: float = SECONDS_IN_REQUEST
         if tried and time.monotonic() > deadline:
             break
         done += _try(row, incident, acting(by))
+    if done:
+        take_notice(incident)
     return done
 
 
 def secure_waiting() -> int:
     """What the worker does: everything that still waits, in every project."""
     done = 0
-    for row in waiting().select_related("episode__incident__project")[:200]:
+    for row in waiting().select_related("episode__incident__project")[:_BATCH]:
         incident = row.episode.incident
         done += _try(row, incident, system_actor(incident.project))
     return done
@@ -166,7 +171,8 @@ def _secure(*, reference: str, row_pk: int, session_id: str, by: Actor) -> bool:
         _record_freeze(work, row, session, made.version.number if made else None)
     row.freeze_wanted, row.failure = False, ""
     row.save()
-    work.finish()
+    # The whole incident is settled once all of its sessions had their turn: until then they are news.
+    work.save()
     return True
 
 
@@ -209,7 +215,7 @@ def _note_failure(*, reference: str, row_pk: int, words: str, by: Actor) -> None
             session_id=row.session_id,
             alarm=True,
         )
-    work.finish()
+    work.save()
 
 
 def hold_of(incident: Incident) -> dict[str, str]:

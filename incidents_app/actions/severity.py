@@ -44,9 +44,7 @@ def change_severity(
 def _change_severity(
     work: Work, *, severity: str, reason: str | None, waived: Mapping[tuple[str, str], str]
 ) -> None:
-    if severity not in Severity.values:
-        raise InvalidInput(f"There is no severity {severity!r}: choose S1, S2, S3 or S4.", param="severity")
-    wanted = Severity(severity)
+    wanted = check_severity(severity)
     if wanted == work.incident.severity:
         return
     reason = check_text(reason, "reason", required=False)
@@ -54,6 +52,13 @@ def _change_severity(
         raise_to(work, wanted, reason)
     else:
         _lower_to(work, wanted, reason, waived)
+
+
+def check_severity(value: str) -> Severity:
+    """One of S1 to S4. Raises `InvalidInput`."""
+    if value not in Severity.values:
+        raise InvalidInput(f"There is no severity {value!r}: choose S1, S2, S3 or S4.", param="severity")
+    return Severity(value)
 
 
 def raise_to(work: Work, severity: Severity, reason: str = "") -> None:

@@ -260,7 +260,10 @@ def earliest_good(session_ids, *, project: int) -> dict[str, int]:
 
 def _outside(row: AffectedSession, session: AgentSession | None, made: set[int]) -> Outside | None:
     """The first version after the freeze that no incident made and that is not just another freeze."""
-    if session is None or row.quiet_since is None or session.head_version <= row.quiet_since:
+    if session is None or row.quiet_since is None:
+        return None
+    since = range(row.quiet_since + 1, session.head_version + 1)
+    if len(since) == sum(number in since for number in made):
         return None
     later = sessions.versions_of(session).filter(number__gt=row.quiet_since).exclude(number__in=made)
     if row.resume_version is not None:
@@ -281,6 +284,8 @@ def _is_good(row: AffectedSession, session: AgentSession | None, target: int | N
     judged = session.head_version if row.resume_version is None else row.resume_version - 1
     if target > judged:
         return None
+    if (judged, target) == (row.rollback_version, row.rolled_back_to):
+        return True
     restored = StateVersion.objects.filter(
         agent_session=session, number=judged, kind=VersionKind.ROLLBACK, restored_from=target
     )
