@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
-
-from django.http import HttpResponse
+from typing import Any
 
 from sessions_app import queries
 from sessions_app.models import AgentSession, Turn
 from sessions_app.payloads import objects
 from statebase_site.access.authentication import ApiRequest, needs
 from statebase_site.access.scopes import SESSIONS_READ, SESSIONS_WRITE, TRACES_READ
-from statebase_site.web.errors import json_answer
 
 SESSION = "/sessions/{session_id}"
 MOST = 100  # rows of a page
@@ -20,19 +17,6 @@ MOST = 100  # rows of a page
 reads_sessions = needs(SESSIONS_READ, to="read sessions")
 writes_sessions = needs(SESSIONS_WRITE, to="change sessions")
 reads_traces = needs(TRACES_READ, to="read traces")
-
-
-class _Outcome(Protocol):
-    @property
-    def replayed(self) -> bool: ...
-
-
-def written(outcome: _Outcome, payload: dict[str, Any], status: int = 200) -> HttpResponse:
-    """The answer to a write; says so where it is an earlier one, given again (contract 4.2)."""
-    answer = json_answer(payload, status)
-    if outcome.replayed:
-        answer["Idempotency-Replayed"] = "true"
-    return answer
 
 
 def reason_header(request: ApiRequest) -> str | None:

@@ -14,7 +14,6 @@ from sessions_app.api._shared import (
     session_payload,
     turn_payloads,
     writes_sessions,
-    written,
 )
 from sessions_app.models import AgentSession
 from sessions_app.payloads import answers, objects, requests
@@ -22,7 +21,7 @@ from statebase_site.access.authentication import ApiRequest, needs
 from statebase_site.access.scopes import SESSIONS_DELETE
 from statebase_site.base import json
 from statebase_site.base.errors import InvalidInput
-from statebase_site.web.api import bad_cursor, list_envelope
+from statebase_site.web.api import bad_cursor, list_envelope, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import Moment, Order, PlainText, limit_up_to
 

@@ -14,13 +14,12 @@ from sessions_app.api._shared import (
     reason_header,
     routes,
     writes_sessions,
-    written,
 )
 from sessions_app.models import AgentSession
 from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
 from statebase_site.base.errors import InvalidInput
-from statebase_site.web.api import bad_cursor, list_envelope
+from statebase_site.web.api import bad_cursor, list_envelope, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import Order, WholeNumber, limit_up_to
 

@@ -4,10 +4,10 @@ from django.http import HttpResponse
 from ninja import Query, Router
 
 from sessions_app import actions, queries
-from sessions_app.api._shared import MOST, SESSION, reads_traces, routes, writes_sessions, written
+from sessions_app.api._shared import MOST, SESSION, reads_traces, routes, writes_sessions
 from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
-from statebase_site.web.api import bad_cursor, list_envelope
+from statebase_site.web.api import bad_cursor, list_envelope, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import Order, PlainText, limit_up_to
 

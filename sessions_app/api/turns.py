@@ -10,12 +10,11 @@ from sessions_app.api._shared import (
     reads_sessions,
     turn_payloads,
     writes_sessions,
-    written,
 )
 from sessions_app.payloads import answers, objects, requests
 from sessions_app.payloads.turn_text import turn_text
 from statebase_site.access.authentication import ApiRequest
-from statebase_site.web.api import bad_cursor, list_envelope
+from statebase_site.web.api import bad_cursor, list_envelope, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import Order, PlainText, limit_up_to
 

@@ -1,21 +1,12 @@
 """The shapes of answers for the OpenAPI document; `objects` builds what they describe (contract 5)."""
 
-from typing import Any, Generic, Literal, NotRequired, TypeVar
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-Item = TypeVar("Item")
+from statebase_site.web.answers import List
+
 JsonDocument = dict[str, Any]
-
-
-class List(TypedDict, Generic[Item]):
-    """The envelope of every list (contract section 2)."""
-
-    object: Literal["list"]
-    data: list[Item]
-    has_more: bool
-    first_id: str | None
-    last_id: str | None
 
 
 class _AboutSession(TypedDict):

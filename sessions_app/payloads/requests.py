@@ -2,19 +2,10 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, Field, StrictInt, WithJsonSchema
+from pydantic import AliasChoices, BaseModel, Field, StrictInt, WithJsonSchema
 
-from statebase_site.web.fields import Moment, Name, PlainText
+from statebase_site.web.fields import Moment, Name, Object, PlainText
 
-
-def _object(value: Any) -> Any:
-    if type(value) is not dict:
-        raise ValueError("must be a JSON object.")
-    return value
-
-
-# Not `dict[str, Any]`, which pydantic would copy.
-Object = Annotated[Any, AfterValidator(_object), WithJsonSchema({"type": "object"})]
 TextOrObject = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
 Count = Annotated[StrictInt, Field(ge=1)]
 

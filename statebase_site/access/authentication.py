@@ -128,20 +128,23 @@ def _authenticate(request: HttpRequest) -> ApiKey:
 class needs(APIKeyHeader):
     """`auth=needs(scope, to="…")` of a route: checks the scope, reads the body, and sets `request.actor`.
 
-    `to` completes "This API key may not …". Raises PermissionRefused, TooLarge or InvalidInput, in that order
-    (contract section 3, "Order of checks").
+    `to` completes "This API key may not …"; a key with `instead` may do it as well. Raises PermissionRefused,
+    TooLarge or InvalidInput, in that order (contract section 3, "Order of checks").
     """
 
     param_name = "X-API-Key"
 
-    def __init__(self, scope: str, *, to: str) -> None:
+    def __init__(self, scope: str, *, to: str, instead: str | None = None) -> None:
         super().__init__()
         self.scope = scope
         self.to = to
+        self.instead = instead
 
     def __call__(self, request: ApiRequest) -> Actor:  # type: ignore[override]
         key = request.api_key
-        key_actor(key).require(self.scope, to=self.to)  # before the body is read
+        actor = key_actor(key)
+        if self.instead is None or not actor.may(self.instead):
+            actor.require(self.scope, to=self.to)  # before the body is read
         request.actor = key_actor(key, _facts(request))
         return request.actor
 

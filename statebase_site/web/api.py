@@ -4,7 +4,7 @@ Routes raise domain errors and return plain JSON values; everything about HTTP t
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,7 +16,7 @@ from ninja.renderers import BaseRenderer
 
 from statebase_site.base import json
 from statebase_site.base.errors import DomainError, InvalidInput
-from statebase_site.web.errors import JSON_TYPE, crash_answer, error_answer, route_not_found
+from statebase_site.web.errors import JSON_TYPE, crash_answer, error_answer, json_answer, route_not_found
 
 
 class StrictParser(Parser):
@@ -66,6 +66,19 @@ def list_envelope(
         "last_id": str(data[-1][id_field]) if data else None,
         **extras,
     }
+
+
+class _Outcome(Protocol):
+    @property
+    def replayed(self) -> bool: ...
+
+
+def written(outcome: _Outcome, payload: dict[str, Any], status: int = 200) -> HttpResponse:
+    """The answer to a write; says so where it is an earlier one, given again (contract 4.2)."""
+    answer = json_answer(payload, status)
+    if outcome.replayed:
+        answer["Idempotency-Replayed"] = "true"
+    return answer
 
 
 def bad_cursor(cursor: str) -> InvalidInput:

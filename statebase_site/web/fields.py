@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, StrictStr, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, StrictStr, StringConstraints, WithJsonSchema
 
 from statebase_site.base.errors import InvalidInput
 
@@ -81,6 +81,16 @@ Name = Annotated[
     AfterValidator(_not_blank),
 ]
 """`agent_id`, `user_id`, `type`, `action`: 1 to 255 characters, not blank (contract 4.3)."""
+
+
+def _object(value: Any) -> Any:
+    if type(value) is not dict:
+        raise ValueError("must be a JSON object.")
+    return value
+
+
+# Not `dict[str, Any]`, which pydantic would copy.
+Object = Annotated[Any, AfterValidator(_object), WithJsonSchema({"type": "object"})]
 
 
 def idempotency_header(raw: str) -> str:
