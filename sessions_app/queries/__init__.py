@@ -1,6 +1,5 @@
 """Every reading of this app. Nothing here writes; what is not the actor's does not exist."""
 
-from sessions_app.queries.paging import Page, keyset_page, numbered_page
 from sessions_app.queries.preview import Effect, RollbackPreview, effect_of, effects_since, rollback_preview
 from sessions_app.queries.sessions import (
     find_sessions,
@@ -43,6 +42,7 @@ from sessions_app.queries.versions import (
     version_row,
     versions_of,
 )
+from statebase_site.base.paging import Page, keyset_page, numbered_page
 
 __all__ = [
     "Effect",

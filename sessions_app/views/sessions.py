@@ -8,8 +8,8 @@ from django.views.decorators.http import require_safe
 from sessions_app import queries
 from sessions_app.filters import MORE_FILTERS, SessionFilter
 from sessions_app.tables import SessionTable, sort_column
-from sessions_app.views.listing import list_answer, list_page
 from statebase_site.access.current import actor_for
+from statebase_site.web.listing import list_answer, list_page
 from statebase_site.web.wording import count_noun
 
 
@@ -38,4 +38,4 @@ def session_list(request: HttpRequest) -> HttpResponse:
         "note": f"{count_noun(len(page.rows), 'session')}, {order}",
         "any_at_all": bool(page.rows) or every.exists(),
     }
-    return list_answer(request, "sessions", context)
+    return list_answer(request, "sessions_app", "sessions", context)

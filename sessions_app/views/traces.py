@@ -14,10 +14,10 @@ from sessions_app.filters import TraceFilter
 from sessions_app.models import AgentSession, Trace
 from sessions_app.payloads.trace_csv import csv_lines
 from sessions_app.tables import SessionTraceTable, TraceTable, version_made
-from sessions_app.views.listing import address, list_answer, list_page
 from sessions_app.views.scope import person_and_session
 from statebase_site.access.current import actor_for, memberships
 from statebase_site.base import json
+from statebase_site.web.listing import address, list_answer, list_page
 from statebase_site.web.times import ViewerTimes
 from statebase_site.web.wording import count_noun
 
@@ -75,7 +75,7 @@ def _explorer(
         "actions": Action.values,
         "csv_url": address(request, format="csv", after=None, before=None),
     }
-    return list_answer(request, "traces", context)
+    return list_answer(request, "sessions_app", "traces", context)
 
 
 def _csv(

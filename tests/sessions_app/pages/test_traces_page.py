@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from sessions_app import actions
 from sessions_app.errors import SessionFrozen
-from sessions_app.payloads.trace_csv import harmless
 from statebase_site.base import clock
+from statebase_site.web.sheets import harmless
 from tests import factories
 from tests.sessions_app.pages.html import Page
 

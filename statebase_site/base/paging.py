@@ -44,7 +44,7 @@ def keyset_page(
 def numbered_page(
     rows: QuerySet[Row], *, descending: bool = False, after: int | None = None, limit: int
 ) -> Page[Row]:
-    """The `limit` rows that follow number `after` among a session's versions or turns, in their order."""
+    """The `limit` rows that follow number `after` among numbered rows such as versions, in their order."""
     if after is not None:
         rows = rows.filter(number__lt=after) if descending else rows.filter(number__gt=after)
     found = list(rows.order_by("-number" if descending else "number")[: limit + 1])

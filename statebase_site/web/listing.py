@@ -9,17 +9,21 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from sessions_app.queries import Page, keyset_page
+from statebase_site.base.ids import findable
+from statebase_site.base.paging import Page, keyset_page
 from statebase_site.web.requests import for_htmx
 
 ROWS_A_PAGE = 50
 
 
-def list_answer(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
-    """The page `name`; to htmx only the part with the rows, and the page's address without empty fields."""
+def list_answer(request: HttpRequest, app: str, name: str, context: dict[str, Any]) -> HttpResponse:
+    """The page `name` of an app; to htmx only the part with the rows.
+
+    The browser's address is then the page's, without empty fields.
+    """
     if not for_htmx(request):
-        return render(request, f"sessions_app/{name}.html", context)
-    answer = render(request, f"sessions_app/_{name}.html", context)
+        return render(request, f"{app}/{name}.html", context)
+    answer = render(request, f"{app}/_{name}.html", context)
     answer["HX-Push-Url"] = address(request)
     return answer
 
@@ -35,10 +39,15 @@ class ListPage:
 
 
 def list_page(
-    request: HttpRequest, rows: QuerySet, *, moment: str = "created_at", descending: bool = True
+    request: HttpRequest,
+    rows: QuerySet,
+    *,
+    key: str = "public_id",
+    moment: str = "created_at",
+    descending: bool = True,
 ) -> ListPage:
-    """The page that `?after=` or `?before=` (ids of rows) names; an id that is gone shows the first page."""
-    after, before = _row(request, rows, "after"), _row(request, rows, "before")
+    """The page that `?after=` or `?before=` names by the `key` of a row; one that is gone: the first page."""
+    after, before = _row(request, rows, key, "after"), _row(request, rows, key, "before")
     page: Page = keyset_page(
         rows,
         moment=moment,
@@ -47,7 +56,7 @@ def list_page(
         before=None if after else before,
         limit=ROWS_A_PAGE,
     )
-    first, last = (page.rows[0], page.rows[-1]) if page.rows else (None, None)
+    first, last = (_named(page.rows[0], key), _named(page.rows[-1], key)) if page.rows else (None, None)
     return ListPage(
         rows=page.rows,
         newest=address(request, after=None, before=None) if page.has_earlier_page else None,
@@ -56,7 +65,7 @@ def list_page(
     )
 
 
-def address(request: HttpRequest, **changed: Model | str | None) -> str:
+def address(request: HttpRequest, **changed: str | None) -> str:
     """The page's own address with some parameters changed; None takes one out."""
     query = request.GET.copy()
     for name in [name for name, text in query.items() if not text]:
@@ -65,10 +74,17 @@ def address(request: HttpRequest, **changed: Model | str | None) -> str:
         if value is None:
             query.pop(name, None)
         else:
-            query[name] = value if isinstance(value, str) else value.public_id  # type: ignore[attr-defined]
+            query[name] = value
     return f"{request.path}?{query.urlencode()}" if query else request.path
 
 
-def _row(request: HttpRequest, rows: QuerySet, name: str) -> Model | None:
-    public_id = request.GET.get(name, "").replace("\x00", "")
-    return rows.filter(public_id=public_id).first() if public_id else None
+def _named(row: Model, key: str) -> str:
+    return str(getattr(row, key))
+
+
+def _row(request: HttpRequest, rows: QuerySet, key: str, name: str) -> Model | None:
+    asked = findable(request.GET.get(name, ""))
+    try:
+        return rows.filter(**{key: asked}).first() if asked else None
+    except ValueError:  # the key is a number, and this is none
+        return None
