@@ -1,6 +1,6 @@
 """Every reading of this app. Nothing here writes; what is not the actor's does not exist."""
 
-from incidents_app.queries.assessing import Assessed, assess, assess_episode
+from incidents_app.queries.assessing import Assessed, assess, assess_all, assess_episode
 from incidents_app.queries.finding import (
     affected_by_session,
     find_incidents,
@@ -21,6 +21,7 @@ __all__ = [
     "Metrics",
     "affected_by_session",
     "assess",
+    "assess_all",
     "assess_episode",
     "commander_is_away",
     "contaminated_forks",

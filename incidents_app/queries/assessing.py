@@ -7,7 +7,7 @@ compared with an earlier one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Q
@@ -83,23 +83,59 @@ class Assessed:
 
 def assess(incident: Incident) -> Assessed:
     """The incident in its current episode. For one that has ended, as it was when it ended."""
-    return assess_episode(incident, Episode.objects.get(incident=incident, number=incident.episode_number))
+    return assess_all([incident])[incident.pk]
+
+
+def assess_all(incidents: Iterable[Incident]) -> dict[int, Assessed]:
+    """The same for many, by the incident's key, with as many queries as for one."""
+    by_key = {incident.pk: incident for incident in incidents}
+    places = [
+        (by_key[episode.incident_id], episode)
+        for episode in Episode.objects.filter(incident__in=by_key)
+        if episode.number == by_key[episode.incident_id].episode_number
+    ]
+    return {found.incident.pk: found for found in _assess(places)}
 
 
 def assess_episode(incident: Incident, episode: Episode) -> Assessed:
     """The incident in one of its episodes; a past one as it was when it ended."""
-    affected = list(AffectedSession.objects.filter(episode=episode))
-    found = AgentSession.objects.in_bulk([row.agent_session_id for row in affected])
-    by_id = {session.public_id: session for session in found.values()}
-    is_present = incident.status in ACTIVE and episode.number == incident.episode_number
-    session_facts = _session_facts(incident, affected, by_id) if is_present else _recorded(affected)
-    facts = _facts(incident, episode, session_facts)
-    if is_present:
-        assessment = rules.assess(facts)
-    else:
-        status = Status(incident.status) if episode.number == incident.episode_number else Status.CLOSED
-        assessment = Assessment(status, {row.session_id: _stored_steps(row) for row in affected})
-    return Assessed(incident, episode, affected, by_id, facts, assessment)
+    return _assess([(incident, episode)])[0]
+
+
+def _assess(places: Sequence[tuple[Incident, Episode]]) -> list[Assessed]:
+    affected: dict[int, list[AffectedSession]] = {episode.pk: [] for _, episode in places}
+    for row in AffectedSession.objects.filter(episode__in=affected):
+        affected[row.episode_id].append(row)
+    heads = AgentSession.objects.in_bulk([row.agent_session_id for rows in affected.values() for row in rows])
+    by_id = {session.public_id: session for session in heads.values()}
+    present = {
+        episode.pk: incident.project_id
+        for incident, episode in places
+        if incident.status in ACTIVE and episode.number == incident.episode_number
+    }
+    facts_of_row = _session_facts(
+        [row for episode_key in present for row in affected[episode_key]],
+        by_id,
+        projects=set(present.values()),
+    )
+    facts_of_place = _facts(
+        places,
+        {
+            episode.pk: [facts_of_row.get(row.pk) or _recorded(row) for row in affected[episode.pk]]
+            for _, episode in places
+        },
+    )
+    found = []
+    for incident, episode in places:
+        rows, facts = affected[episode.pk], facts_of_place[episode.pk]
+        if episode.pk in present:
+            assessment = rules.assess(facts)
+        else:
+            status = Status(incident.status) if episode.number == incident.episode_number else Status.CLOSED
+            assessment = Assessment(status, {row.session_id: _stored_steps(row) for row in rows})
+        own = {row.session_id: by_id[row.session_id] for row in rows if row.session_id in by_id}
+        found.append(Assessed(incident, episode, rows, own, facts, assessment))
+    return found
 
 
 def _stored_steps(row: AffectedSession) -> dict[Step, StepView]:
@@ -107,31 +143,27 @@ def _stored_steps(row: AffectedSession) -> dict[Step, StepView]:
     return {step: StepView(step, StepState(stored.get(step, StepState.PENDING))) for step in Step}
 
 
-def _recorded(affected: Sequence[AffectedSession]) -> list[SessionFacts]:
+def _recorded(row: AffectedSession) -> SessionFacts:
     """What was recorded, for an incident that has ended: its sessions may have gone on since."""
-    return [
-        SessionFacts(
-            session_id=row.session_id,
-            freeze_version=row.freeze_version,
-            divergence=row.divergence_version,
-            last_good=row.last_good_version,
-            target=row.rolled_back_to if row.rolled_back_to is not None else row.last_good_version,
-            resume_version=row.resume_version,
-            previous=row.steps,
-        )
-        for row in affected
-    ]
+    return SessionFacts(
+        session_id=row.session_id,
+        freeze_version=row.freeze_version,
+        divergence=row.divergence_version,
+        last_good=row.last_good_version,
+        target=row.rolled_back_to if row.rolled_back_to is not None else row.last_good_version,
+        resume_version=row.resume_version,
+        previous=row.steps,
+    )
 
 
-def _facts(incident: Incident, episode: Episode, session_facts: Sequence[SessionFacts]) -> IncidentFacts:
-    return IncidentFacts(
-        status=Status(incident.status),
-        severity=Severity(incident.severity) if incident.severity else None,
-        peak_severity=Severity(incident.peak_severity) if incident.peak_severity else None,
-        sessions=session_facts,
-        is_answered=episode.answered_at is not None,
-        scenario_proven=_is_proven(incident),
-        follow_ups=[
+def _facts(
+    places: Sequence[tuple[Incident, Episode]], session_facts: Mapping[int, Sequence[SessionFacts]]
+) -> dict[int, IncidentFacts]:
+    """The facts of each incident in an episode, by the episode's key."""
+    incidents = [incident.pk for incident, _ in places]
+    follow_ups = defaultdict(list)
+    for each in FollowUp.objects.filter(incident__in=incidents):
+        follow_ups[each.incident_id].append(
             rules.FollowUpFacts(
                 number=each.number,
                 kind=each.kind,
@@ -139,14 +171,29 @@ def _facts(incident: Incident, episode: Episode, session_facts: Sequence[Session
                 blocks=each.blocks,
                 has_owner_and_date=bool(each.owner) and each.due is not None,
             )
-            for each in FollowUp.objects.filter(incident=incident)
-        ],
-        review_missing=review_missing(incident, episode),
-        is_approved=episode.approved_at is not None,
-        watch_until=incident.watch_until,
-        now=clock.now(),
-        overridden=frozenset(Override.objects.filter(episode=episode).values_list("code", flat=True)),
-    )
+        )
+    overridden = defaultdict(set)
+    overrides = Override.objects.filter(episode__in=session_facts)
+    for episode_key, code in overrides.values_list("episode", "code"):
+        overridden[episode_key].add(code)
+    proven = _proven(incidents)
+    return {
+        episode.pk: IncidentFacts(
+            status=Status(incident.status),
+            severity=Severity(incident.severity) if incident.severity else None,
+            peak_severity=Severity(incident.peak_severity) if incident.peak_severity else None,
+            sessions=session_facts[episode.pk],
+            is_answered=episode.answered_at is not None,
+            scenario_proven=incident.pk in proven,
+            follow_ups=follow_ups[incident.pk],
+            review_missing=review_missing(incident, episode),
+            is_approved=episode.approved_at is not None,
+            watch_until=incident.watch_until,
+            now=clock.now(),
+            overridden=frozenset(overridden[episode.pk]),
+        )
+        for incident, episode in places
+    }
 
 
 def review_missing(incident: Incident, episode: Episode) -> list[str]:
@@ -166,57 +213,62 @@ def review_missing(incident: Incident, episode: Episode) -> list[str]:
     return missing
 
 
-def _is_proven(incident: Incident) -> bool:
-    """Whether some scenario was seen failing, and later passing."""
+def _proven(incidents: Collection[int]) -> set[int]:
+    """Those of the incidents of which some scenario was seen failing, and later passing."""
+    proven: set[int] = set()
     failed: set[int] = set()
-    runs = ScenarioRun.objects.filter(scenario__incident=incident, outcome__isnull=False)
-    for scenario, outcome in runs.order_by("finished_at", "pk").values_list("scenario", "outcome"):
-        if outcome == Outcome.GREEN and scenario in failed:
-            return True
+    runs = ScenarioRun.objects.filter(scenario__incident__in=incidents, outcome__isnull=False)
+    for incident, scenario, outcome in runs.order_by("finished_at", "pk").values_list(
+        "scenario__incident", "scenario", "outcome"
+    ):
         if outcome == Outcome.RED:
             failed.add(scenario)
-    return False
+        elif scenario in failed:
+            proven.add(incident)
+    return proven
 
 
 # Facts of sessions --------------------------------------------------------------------------------------
 
 
 def _session_facts(
-    incident: Incident, affected: Sequence[AffectedSession], by_id: Mapping[str, AgentSession]
-) -> list[SessionFacts]:
+    affected: Sequence[AffectedSession], by_id: Mapping[str, AgentSession], *, projects: Collection[int]
+) -> dict[int, SessionFacts]:
+    """The facts of rows of present episodes, by the row's key."""
     keys = [row.pk for row in affected]
     pins = _counts(Pin.objects.filter(affected__in=keys))
     undecided = _counts(Effect.objects.filter(affected__in=keys, disposition=None))
     exempt = defaultdict(set)
     for row_pk, step in Exemption.objects.filter(affected__in=keys).values_list("affected", "step"):
         exempt[row_pk].add(Step(step))
-    own_versions = versions_made(by_id)
-    targets = earliest_good(by_id, project=incident.project_id)
-    found = []
+    session_ids = {row.session_id for row in affected}
+    own_versions = versions_made(session_ids)
+    targets: dict[str, int] = {}
+    for project in projects:
+        targets |= earliest_good(session_ids, project=project)
+    found = {}
     for row in affected:
         session = by_id.get(row.session_id)
         target = targets.get(row.session_id, row.last_good_version)
-        found.append(
-            SessionFacts(
-                session_id=row.session_id,
-                is_frozen=session is not None and session.is_frozen,
-                frozen_by=session.frozen_by if session else None,
-                freeze_version=row.freeze_version,
-                freeze_failure=row.failure,
-                outside=_outside(row, session, own_versions.get(row.session_id, set())),
-                pins=pins.get(row.pk, 0),
-                divergence=row.divergence_version,
-                last_good=row.last_good_version,
-                target=target,
-                # Looked at when it was recorded; versions never change.
-                states_differ=None if row.divergence_version is None else True,
-                is_good=_is_good(row, session, target),
-                is_corrected=row.corrected_at is not None,
-                resume_version=row.resume_version,
-                undecided_effects=undecided.get(row.pk, 0),
-                exempt=frozenset(exempt[row.pk]),
-                previous=row.steps,
-            )
+        found[row.pk] = SessionFacts(
+            session_id=row.session_id,
+            is_frozen=session is not None and session.is_frozen,
+            frozen_by=session.frozen_by if session else None,
+            freeze_version=row.freeze_version,
+            freeze_failure=row.failure,
+            outside=_outside(row, session, own_versions.get(row.session_id, set())),
+            pins=pins.get(row.pk, 0),
+            divergence=row.divergence_version,
+            last_good=row.last_good_version,
+            target=target,
+            # Looked at when it was recorded; versions never change.
+            states_differ=None if row.divergence_version is None else True,
+            is_good=_is_good(row, session, target),
+            is_corrected=row.corrected_at is not None,
+            resume_version=row.resume_version,
+            undecided_effects=undecided.get(row.pk, 0),
+            exempt=frozenset(exempt[row.pk]),
+            previous=row.steps,
         )
     return found
 
