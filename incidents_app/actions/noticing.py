@@ -16,12 +16,17 @@ def take_notice(incident: Incident) -> bool:
     """
     if not incident.is_active or not has_news(incident):
         return False
-    _take_notice(reference=incident.reference, by=system_actor(incident.project))
+    settle(incident)
     return True
 
 
+def settle(incident: Incident) -> None:
+    """Tell what happened outside, if anything did, and let the status follow the facts."""
+    _settle(reference=incident.reference, by=system_actor(incident.project))
+
+
 @action
-def _take_notice(*, reference: str, by: Actor) -> None:
+def _settle(*, reference: str, by: Actor) -> None:
     work = Work(locked_incident(by, reference), by)
     if work.incident.is_active:
         work.finish()

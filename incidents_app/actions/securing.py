@@ -12,11 +12,12 @@ from django.db import DatabaseError
 from django.db.models import Q
 
 from incidents_app.actions._work import IncidentWritten, Work, acting, incident_action, locked_incident
-from incidents_app.actions.noticing import take_notice
+from incidents_app.actions.noticing import settle
 from incidents_app.enums import ACTIVE, EventKind, Traffic
 from incidents_app.errors import IncidentEnded
 from incidents_app.limits import check_line, check_text
 from incidents_app.models import AffectedSession, Incident
+from incidents_app.queries.assessing import versions_made
 from sessions_app import actions as sessions
 from sessions_app import queries as session_queries
 from sessions_app.actions import action, locked_session
@@ -119,24 +120,30 @@ def secure(incident: Incident, *, by: Actor, seconds: float = SECONDS_IN_REQUEST
             break
         done += _try(row, incident, acting(by))
     if done:
-        take_notice(incident)
+        settle(incident)
     return done
 
 
 def secure_waiting() -> int:
     """What the worker does: everything that still waits, in every project."""
-    done = 0
+    done: list[Incident] = []
     for row in waiting().select_related("episode__incident__project")[:_BATCH]:
         incident = row.episode.incident
-        done += _try(row, incident, system_actor(incident.project))
-    return done
+        if _try(row, incident, system_actor(incident.project)):
+            done.append(incident)
+    for incident in dict.fromkeys(done):
+        settle(incident)
+    return len(done)
 
 
 def waiting():
-    """The affected sessions of active incidents that are still to be held or frozen."""
+    """The affected sessions of active incidents that are still to be held or frozen.
+
+    Those that failed before come last, so that however many they are, they keep no other from its turn.
+    """
     return AffectedSession.objects.filter(
         Q(held_at=None) | Q(freeze_wanted=True), episode__incident__status__in=ACTIVE, episode__closed_at=None
-    ).order_by("agent_session_id")
+    ).order_by("failure", "agent_session_id")
 
 
 def _try(row: AffectedSession, incident: Incident, by: Actor) -> bool:
@@ -157,8 +164,8 @@ def _secure(*, reference: str, row_pk: int, session_id: str, by: Actor) -> bool:
     session = locked_session(session_id, by)
     # Read under the session's lock: of two who freeze it at once, the second finds it done.
     row = AffectedSession.objects.get(pk=row_pk)
-    made = None
-    if row.freeze_wanted and not (session.is_frozen and _is_quiet(row, session)):
+    wanted, made = row.freeze_wanted, None
+    if wanted and not (session.is_frozen and _is_quiet(row, session)):
         reason = f"{reference}: {incident.title}"
         made = sessions.freeze(session_id=session_id, reason=reason, by=by)
         session = made.agent_session
@@ -167,9 +174,11 @@ def _secure(*, reference: str, row_pk: int, session_id: str, by: Actor) -> bool:
         raise IncidentEnded(reference, work.incident.status)
     row = AffectedSession.objects.get(pk=row_pk)  # afresh: what the incident recorded meanwhile stays
     row.held_at = row.held_at or work.moment
-    if row.freeze_wanted:
+    # A session that was stopped before it was linked is stopped, whoever did it.
+    if wanted or (session.is_frozen and row.freeze_version is None):
         _record_freeze(work, row, session, made.version.number if made else None)
-    row.freeze_wanted, row.failure = False, ""
+        row.freeze_wanted = False
+    row.failure = ""
     row.save()
     # The whole incident is settled once all of its sessions had their turn: until then they are news.
     work.save()
@@ -177,11 +186,12 @@ def _secure(*, reference: str, row_pk: int, session_id: str, by: Actor) -> bool:
 
 
 def _is_quiet(row: AffectedSession, session: AgentSession) -> bool:
-    """Whether the freeze there is stands as it was found: nobody wrote through it since."""
-    return (
-        row.quiet_since is None
-        or not session_queries.versions_of(session).filter(number__gt=row.quiet_since).exists()
-    )
+    """Whether the freeze there is stands as it was found: only incidents wrote through it since."""
+    if row.quiet_since is None:
+        return True
+    made = versions_made([row.session_id])[row.session_id]
+    later = session_queries.versions_of(session).filter(number__gt=row.quiet_since)
+    return not later.exclude(number__in=made).exists()
 
 
 def _record_freeze(work: Work, row: AffectedSession, session: AgentSession, made: int | None) -> None:
