@@ -1,0 +1,1 @@
+"""Forms of what people do to an incident, one per act; limits are those of `incidents_app.limits`."""

@@ -1,0 +1,63 @@
+"""Step 5: causes and follow-ups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incidents_app import actions, queries
+from incidents_app.forms.base import ActForm
+from incidents_app.forms.preventing import AssignForm, CausesForm, FollowUpForm
+from incidents_app.views.acting import Act, Press
+
+
+class Causes(Act):
+    """Answer what enabled the failure."""
+
+    form_class = CausesForm
+    title, button = "What enabled the failure?", "Save the answers"
+    done, part = "The answers are kept.", "prevention"
+
+    def initial(self) -> dict[str, Any]:
+        episode = self.about.assessed.episode
+        asked = ("missing_checkpoint", "no_validation", "no_permission_check", "state_drift")
+        answers = {name: getattr(episode, name) for name in asked}
+        found = {name: "yes" if answer else "no" for name, answer in answers.items() if answer is not None}
+        return {**found, "text": episode.causes}
+
+    def act(self, form: ActForm) -> None:
+        actions.answer_causes(**self.said, **form.given)
+
+
+class FollowUp(Act):
+    """Add something that has to be done."""
+
+    form_class = FollowUpForm
+    title, button, icon = "Add a follow-up", "Add the follow-up", "plus"
+    done, part = "The follow-up is added.", "follow-ups"
+
+    def act(self, form: ActForm) -> None:
+        actions.add_follow_up(**self.said, **form.given)
+
+
+class FollowUpAssign(Act):
+    """Give a follow-up an owner and a date."""
+
+    form_class = AssignForm
+    title, button = "Owner and date of a follow-up", "Save"
+    done, part, on_ended = "Saved.", "follow-ups", True
+
+    def initial(self) -> dict[str, Any]:
+        found = queries.follow_up_of(self.about.incident, self.kwargs["number"])
+        return {"owner": found.owner, "due": found.due}
+
+    def act(self, form: ActForm) -> None:
+        actions.assign_follow_up(**self.said, number=self.kwargs["number"], **form.given)
+
+
+class FollowUpDone(Press):
+    """A follow-up is done."""
+
+    done, part, on_ended = "The follow-up is done.", "follow-ups", True
+
+    def act(self, form: ActForm) -> None:
+        actions.finish_follow_up(**self.said, number=self.kwargs["number"])

@@ -1,0 +1,41 @@
+"""The post-incident review."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incidents_app import actions
+from incidents_app.forms.base import ActForm
+from incidents_app.forms.reviewing import ReviewForm
+from incidents_app.views.acting import Act, Press
+
+
+class Review(Act):
+    """Write the review."""
+
+    form_class = ReviewForm
+    title, button = "Post-incident review", "Save the review"
+    done, part = "The review is saved.", "review"
+
+    def initial(self) -> dict[str, Any]:
+        episode = self.about.assessed.episode
+        return {
+            "failure_mode": self.about.incident.failure_mode,
+            "checkpoint_session": episode.checkpoint_session,
+            "checkpoint_after": episode.checkpoint_after,
+            "no_checkpoint_why": episode.no_checkpoint_why,
+            "lessons": episode.lessons,
+            "scenario_id": episode.review_scenario.public_id if episode.review_scenario else "",
+        }
+
+    def act(self, form: ActForm) -> None:
+        actions.write_review(**self.said, **form.given)
+
+
+class Approve(Press):
+    """Approve the review."""
+
+    done, part = "The review is approved.", "review"
+
+    def act(self, form: ActForm) -> None:
+        actions.approve_review(**self.said)
