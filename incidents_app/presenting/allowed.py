@@ -1,54 +1,16 @@
-"""What a person may do to an incident now, and in plain words why not. The actions are what decides."""
+"""What the person at the incident page may do now, and in plain words why not."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from incidents_app.enums import Status
 from incidents_app.models import Incident
 from incidents_app.presenting.why_not import why_not
-from incidents_app.queries import Assessed, commander_is_away
 from statebase_site.access.actor import Actor
 from statebase_site.access.scopes import FULL, INCIDENT_MANAGE, SESSIONS_WRITE
 
-
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """Each field is empty where what takes it is allowed, else the reason why it is not."""
-
-    write_off: str
-    manage_off: str
-    command_off: str
-    full_off: str
-    take_off: str
-    reopen_off: str
-    is_commander: bool
-
-    def off(self, needs: str) -> str:
-        """Why what `needs` write, manage, command or full is not allowed, or nothing."""
-        return getattr(self, f"{needs}_off")
-
-
-def allowed(by: Actor, found: Assessed) -> Allowed:
-    """What the person may do."""
-    incident = found.incident
-    return Allowed(
-        write_off=why_not(by, incident, needs=SESSIONS_WRITE),
-        manage_off=why_not(by, incident, needs=INCIDENT_MANAGE),
-        command_off=why_not(by, incident, needs=INCIDENT_MANAGE, commands=True),
-        full_off=why_not(by, incident, needs=FULL),
-        take_off=_take_off(by, incident),
-        reopen_off=why_not(by, incident, needs=INCIDENT_MANAGE, on_ended=True),
-        is_commander=by.id == f"user:{incident.commander_id}",
-    )
-
-
-def _take_off(by: Actor, incident: Incident) -> str:
-    """Why the person may not take command: over somebody it takes an admin."""
-    if incident.commander_id is None:
-        return why_not(by, incident, needs=INCIDENT_MANAGE)
-    why = why_not(by, incident, needs=FULL)
-    away = commander_is_away(incident)
-    return why and ("The commander's account is disabled: an admin takes over." if away else why)
+_REOPENS = (Status.RESOLVED, Status.CLOSED, Status.DECLINED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is missing before an incident may be resolved or closed, each thing with the place where it is done."""
+"""What is missing before an incident may be resolved or closed, each with the place where it is done."""
 
 from __future__ import annotations
 
@@ -30,17 +30,21 @@ _TOGETHER = {
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A condition that is not met, or many alike, and where it is met."""
+    """A condition that is not met, or many alike, and the address where it is met."""
 
     code: str
     session_id: str | None
     message: str
-    url: str
+    address: str
 
 
-def missing(incident: Incident, unmet: Iterable[Unmet]) -> list[Missing]:
-    """Each condition with its link."""
-    to = Addresses.of(incident)
+def addresses_of(found: Assessed) -> Addresses:
+    """The addresses of an incident that was looked at."""
+    return Addresses.of(found.incident)
+
+
+def with_places(unmet: Iterable[Unmet], to: Addresses) -> list[Missing]:
+    """Each condition with the place where it is met."""
     return [Missing(each.code, each.session_id, each.message, to.of_unmet(each)) for each in unmet]
 
 
@@ -53,18 +57,19 @@ def still_missing(found: Assessed, to: Status) -> list[Missing]:
     alike: dict[str, list[Unmet]] = {}
     for each in rules.unmet_for(facts, to):
         alike.setdefault(each.code, []).append(each)
+    addresses = addresses_of(found)
     lines: list[Missing] = []
     for code, group in alike.items():
         if len(group) > ALIKE_MOST and code in _TOGETHER:
-            lines.append(_together(code, len(group), Addresses.of(found.incident)))
+            lines.append(_together(code, len(group), addresses))
         else:
-            lines += missing(found.incident, group)
+            lines += with_places(group, addresses)
     return lines
 
 
 def _together(code: str, count: int, to: Addresses) -> Missing:
     if code == "session_frozen":
-        url = to.resume(None)
+        address = to.resume(None)
     else:
-        url = to.place("follow-ups" if code.startswith("followup") else "runbook")
-    return Missing(code, None, _TOGETHER[code].format(count), url)
+        address = to.place("follow-ups" if code.startswith("followup") else "runbook")
+    return Missing(code, None, _TOGETHER[code].format(count), address)

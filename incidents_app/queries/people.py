@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
 from incidents_app.models import Incident
@@ -14,7 +13,7 @@ def commander_is_away(incident: Incident) -> bool:
     """Whether the commander can't act: the account is disabled, or no longer a member who may."""
     if incident.commander_id is None:
         return False
-    return not get_user_model().objects.filter(pk=incident.commander_id, is_active=True).exists()
+    return all(user.pk != incident.commander_id for user in who_may_command(incident.project_id))
 
 
 def who_may_command(project: int) -> list[User]:
