@@ -2,12 +2,14 @@
 
 from django.conf import settings
 
+import incidents_app.api
 import sessions_app.api
 from statebase_site.web.api import new_api
 
 api = new_api(
     title="StateBase",
     version=settings.VERSION,
-    description="Undo for AI agents: sessions, versions, turns, traces, rollback, fork and freeze.",
+    description="Undo for AI agents: versioned sessions, turns, traces, rollback, freeze and incidents.",
 )
 api.add_router("", sessions_app.api.router)
+api.add_router("", incidents_app.api.router)

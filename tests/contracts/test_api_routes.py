@@ -11,7 +11,15 @@ from tests.api.conftest import Api
 from tests.factories import api_key, project
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-NAMES = {"session_id": "sess_unknown", "turn_id": "turn_x", "trace_id": "trace_x", "number": "0"}
+NAMES = {
+    "session_id": "sess_unknown",
+    "turn_id": "turn_x",
+    "trace_id": "trace_x",
+    "number": "0",
+    "incident_id": "INCIDENT-7",
+    "scenario_id": "scn_x",
+    "n": "1",
+}
 
 
 def routes() -> dict[str, set[str]]:
@@ -94,7 +102,17 @@ def test_a_query_is_never_the_servers_fault(api, path):
             "session_id",
             "created_after",
         )
-        for name in (*names, "metadata", "agent_id", "action", "frozen", "since_version", "turn_limit"):
+        for name in (
+            *names,
+            "metadata",
+            "agent_id",
+            "action",
+            "frozen",
+            "since_version",
+            "turn_limit",
+            "status",
+            "to",
+        ):
             assert api("GET", f"{address(path)}?{name}={value}").status_code < 500, (name, value)
 
 

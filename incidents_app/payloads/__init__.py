@@ -1,0 +1,1 @@
+"""Incidents on the wire and in files: objects, bodies of requests, exports."""
