@@ -63,7 +63,7 @@ class FailureMode(TextChoices):
     HALLUCINATION = "hallucination_corruption", "Hallucination corruption"
     CONTEXT_OVERFLOW = "context_overflow", "Context overflow"
     STATE_DRIFT = "state_drift", "State drift"
-    TOOL_FAILURE = "tool_failure", "Tool failure"
+    TOOL_FAILURE = "tool_call_failure", "Tool call failure"
     INFINITE_LOOP = "infinite_loop", "Infinite loop"
     PERMISSION_VIOLATION = "permission_violation", "Permission violation"
     MEMORY_POLLUTION = "memory_pollution", "Memory pollution"
