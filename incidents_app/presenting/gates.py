@@ -35,16 +35,12 @@ class Missing:
     code: str
     session_id: str | None
     message: str
-    address: str
+    url: str
 
 
-def addresses_of(found: Assessed) -> Addresses:
-    """The addresses of an incident that was looked at."""
-    return Addresses.of(found.incident)
-
-
-def with_places(unmet: Iterable[Unmet], to: Addresses) -> list[Missing]:
+def missing(incident: Incident, unmet: Iterable[Unmet]) -> list[Missing]:
     """Each condition with the place where it is met."""
+    to = Addresses.of(incident)
     return [Missing(each.code, each.session_id, each.message, to.of_unmet(each)) for each in unmet]
 
 
@@ -57,19 +53,18 @@ def still_missing(found: Assessed, to: Status) -> list[Missing]:
     alike: dict[str, list[Unmet]] = {}
     for each in rules.unmet_for(facts, to):
         alike.setdefault(each.code, []).append(each)
-    addresses = addresses_of(found)
     lines: list[Missing] = []
     for code, group in alike.items():
         if len(group) > ALIKE_MOST and code in _TOGETHER:
-            lines.append(_together(code, len(group), addresses))
+            lines.append(_together(code, len(group), Addresses.of(found.incident)))
         else:
-            lines += with_places(group, addresses)
+            lines += missing(found.incident, group)
     return lines
 
 
 def _together(code: str, count: int, to: Addresses) -> Missing:
     if code == "session_frozen":
-        address = to.resume(None)
+        url = to.resume(None)
     else:
-        address = to.place("follow-ups" if code.startswith("followup") else "runbook")
-    return Missing(code, None, _TOGETHER[code].format(count), address)
+        url = to.place("follow-ups" if code.startswith("followup") else "runbook")
+    return Missing(code, None, _TOGETHER[code].format(count), url)
