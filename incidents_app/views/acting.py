@@ -11,7 +11,7 @@ from django.views import View
 
 from incidents_app.errors import GateUnmet
 from incidents_app.forms.base import About, ActForm
-from incidents_app.presenting.gates import addresses_of, with_places
+from incidents_app.presenting.gates import missing
 from incidents_app.presenting.why_not import why_not
 from incidents_app.views.scope import person_and_incident
 from statebase_site.access.idempotency import IdempotencyConflict
@@ -124,7 +124,7 @@ class Act(View):
         form.refuse(refusal, words)
         unmet = refusal.unmet if isinstance(refusal, GateUnmet) else []
         status = 422 if isinstance(refusal, (InvalidInput, TooLarge)) else status_of(refusal)
-        return self.page(form, status=status, missing=with_places(unmet, addresses_of(self.about.assessed)))
+        return self.page(form, status=status, missing=missing(self.about.incident, unmet))
 
     def page(self, form: ActForm, *, status: int = 200, **more: Any) -> HttpResponse:
         """The page of the act."""
@@ -147,6 +147,6 @@ class Press(Act):
     def refused(self, form: ActForm, refusal: DomainError) -> HttpResponse:
         """Only what is missing has a page here; other refusals have that of every refusal."""
         if isinstance(refusal, GateUnmet):
-            found = with_places(refusal.unmet, addresses_of(self.about.assessed))
+            found = missing(self.about.incident, refusal.unmet)
             return self.page(form, status=409, missing=found, refusal=refusal)
         raise refusal
