@@ -17,14 +17,14 @@ router = Router(tags=["incidents"])
     response=answers.IncidentInFull,
     summary="Resolve an incident",
 )
-def resolve(request: ApiRequest, incident_id: str) -> HttpResponse:
+def resolve(request: ApiRequest, incident_id: str, body: requests.Nothing) -> HttpResponse:
     return acted(request, actions.resolve(reference=incident_id, by=request.actor))
 
 
 @router.post(
     f"{INCIDENT}/close", auth=manages_incidents, response=answers.IncidentInFull, summary="Close an incident"
 )
-def close(request: ApiRequest, incident_id: str) -> HttpResponse:
+def close(request: ApiRequest, incident_id: str, body: requests.Nothing) -> HttpResponse:
     return acted(request, actions.close(reference=incident_id, by=request.actor))
 
 

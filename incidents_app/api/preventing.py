@@ -73,7 +73,9 @@ def assign_follow_up(
     response=answers.IncidentInFull,
     summary="Mark a follow-up as done",
 )
-def finish_follow_up(request: ApiRequest, incident_id: str, n: WholeNumber) -> HttpResponse:
+def finish_follow_up(
+    request: ApiRequest, incident_id: str, n: WholeNumber, body: requests.Nothing
+) -> HttpResponse:
     return acted(request, actions.finish_follow_up(reference=incident_id, number=n, by=request.actor))
 
 
@@ -103,5 +105,5 @@ def write_review(request: ApiRequest, incident_id: str, body: requests.ChangeRev
     response=answers.IncidentInFull,
     summary="Approve the review",
 )
-def approve_review(request: ApiRequest, incident_id: str) -> HttpResponse:
+def approve_review(request: ApiRequest, incident_id: str, body: requests.Nothing) -> HttpResponse:
     return acted(request, actions.approve_review(reference=incident_id, by=request.actor))

@@ -93,7 +93,7 @@ def read(request: ApiRequest, scenario_id: str) -> HttpResponse:
     response={201: answers.ScenarioRun},
     summary="Ask for a run: a fresh fork with the fault in it, for an agent to run on",
 )
-def request_run(request: ApiRequest, scenario_id: str) -> HttpResponse:
+def request_run(request: ApiRequest, scenario_id: str, body: requests.Nothing) -> HttpResponse:
     outcome = actions.request_run(scenario_id=scenario_id, by=request.actor)
     return written(outcome, objects.run(outcome.run, scenario_id), 201)
 

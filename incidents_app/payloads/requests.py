@@ -26,6 +26,10 @@ IsoDate = Annotated[date, BeforeValidator(_read_date)]
 Sequence = Annotated[StrictInt, Field(ge=1, le=2**31 - 1)]
 
 
+class Nothing(BaseModel):
+    """No field is asked for; what comes must still be a JSON object."""
+
+
 class FileIncident(BaseModel):
     """What went wrong; without a severity it waits in triage, S1 freezes every session at once."""
 
