@@ -20,7 +20,7 @@ from sessions_app.store import Append, Document, TraceDraft, VersionDraft
 from statebase_site.access.actor import Actor
 from statebase_site.access.idempotency import recall, remember
 from statebase_site.access.scopes import SESSIONS_WRITE
-from statebase_site.base import clock, json
+from statebase_site.base import clock
 from statebase_site.base.json import JsonObject
 
 NEVER: Literal["never"] = "never"
@@ -68,10 +68,16 @@ def create_session(
 
 @action
 def fork(
-    *, session_id: str, version: int | None = None, new_agent_id: str | None = None, by: Actor
+    *,
+    session_id: str,
+    version: int | None = None,
+    new_agent_id: str | None = None,
+    metadata: JsonObject | None = None,
+    by: Actor,
 ) -> SessionWritten:
     """Make a new, running session whose version 0 is `version` (default: the current) of another.
 
+    Its metadata say what it was forked from, beside the `metadata` given.
     The source keeps its version, times and counts; it only gains a trace. Raises `SessionNotFound`,
     `VersionNotFound`.
     """
@@ -89,7 +95,7 @@ def fork(
     agent_session = _new_session(
         by, agent_id=new_agent_id or source.agent_id, user_id=source.user_id, ttl_seconds=source.ttl_seconds
     )
-    agent_session.metadata_text = json.dumps(origin)
+    agent_session.metadata_text = check_metadata({**(metadata or {}), **origin})
     agent_session.forked_from = source.public_id
     agent_session.forked_version = number
     agent_session.lineage_root = source.lineage_root

@@ -1,19 +1,20 @@
-"""Recorded runs become sessions (design: domain, "Real runs as input")."""
+"""Recorded runs become sessions, and the branches of a run forks of its session."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import IntegrityError
 
 from sessions_app import control_keys, store
 from sessions_app.actions._action import action
-from sessions_app.actions.create import NEVER, create_session
+from sessions_app.actions.create import NEVER, create_session, fork
 from sessions_app.actions.state import REPLACE, append_update
 from sessions_app.actions.turns import append_turn
 from sessions_app.errors import InvalidInput
-from sessions_app.importers import RecordedTurn, Run, Step
+from sessions_app.importers import RecordedState, RecordedTurn, Run, Step
 from sessions_app.limits import METADATA_BYTES, REASONING_BYTES
 from sessions_app.models import AgentSession, Turn
 from sessions_app.store import Append, Document, Head
@@ -23,21 +24,25 @@ from statebase_site.base import clock, json
 from statebase_site.base.json import JsonObject
 
 _IN_FULL = "reasoning_in_full"
+# What a fork's metadata say of its source.
+_LINEAGE_BYTES = 256
 
 
 @dataclass(frozen=True, slots=True)
 class RunImported:
-    """The session of a recorded run; `already_there` where an earlier import made it."""
+    """The session of a recorded run, and its forks; `already_there` where an earlier import made them."""
 
     agent_session: AgentSession
     already_there: bool
+    forks: tuple[AgentSession, ...] = ()
 
 
 def import_run(*, run: Run, by: Actor) -> RunImported:
-    """Make the session of a recorded run, whole or not at all; the same run again gives the same session.
+    """Make the session of a recorded run, and of each of its branches a fork: all of it or nothing.
 
-    It never expires. Steps without a time follow each other by a microsecond from now on, so that their
-    order stands. Raises `InvalidInput`, `TooLarge` or `StateTooLarge` for what can't be stored.
+    The same run again gives the same session. They never expire. Steps without a time follow each other by a
+    microsecond from now on, so that their order stands. Raises `InvalidInput`, `TooLarge` or
+    `StateTooLarge` for what can't be stored.
     """
     by.require(SESSIONS_WRITE, to="import runs")
     _refuse_frozen_middle(run)
@@ -54,30 +59,67 @@ def import_run(*, run: Run, by: Actor) -> RunImported:
 def _import(*, run: Run, by: Actor) -> RunImported:
     if found := _imported(run, by):
         return RunImported(found, already_there=True)
-    moment = run.started_at or next((step.at for step in run.steps if step.at), None) or clock.now()
+    moment = run.started_at or _beginning(run.steps) or clock.now()
     with clock.at(moment):
         agent_session = create_session(
             agent_id=run.agent_id,
             user_id=run.user_id,
             initial_state=run.initial_state,
-            metadata=_fitting_metadata(run.metadata),
+            metadata=_fitting_metadata(run.metadata, METADATA_BYTES),
             ttl_seconds=NEVER,
             imported_from=run.fingerprint,
             by=by,
         ).agent_session
-    # Nobody else has seen the session, so it is neither locked nor read again, and written at once.
+    line = _append_all(run.steps, agent_session, by, moment)
+    lines = [line]
+    for branch in run.branches:
+        source = lines[branch.of]
+        moment = _beginning(branch.steps) or line.ended + timedelta(microseconds=1)
+        with clock.at(moment):
+            forked = fork(
+                session_id=source.agent_session.public_id,
+                version=source.versions[branch.after],
+                metadata=_fitting_metadata(branch.metadata, METADATA_BYTES - _LINEAGE_BYTES),
+                by=by.part(),
+            ).agent_session
+        line = _append_all(branch.steps, forked, by, moment)
+        lines.append(line)
+    if run.branches:
+        agent_session.refresh_from_db()  # it gained a trace with each fork
+    return RunImported(
+        agent_session, already_there=False, forks=tuple(each.agent_session for each in lines[1:])
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A session with its steps: the version after each number of them, and when the last happened."""
+
+    agent_session: AgentSession
+    versions: list[int]
+    ended: datetime
+
+
+def _append_all(steps: Iterable[Step], agent_session: AgentSession, by: Actor, moment: datetime) -> _Line:
+    """Append steps to a session that nobody else has seen, so it is neither locked nor read again."""
     head = store.head(agent_session)
+    versions = [agent_session.head_version]
     appends: list[Append] = []
-    for step in run.steps:
+    for step in steps:
         moment = step.at or moment + timedelta(microseconds=1)
         with clock.at(moment):
             # Each step has its own latency.
             append = Append(agent_session, replace(by, request=RequestFacts(by.request.request_id)))
         _append(step, append, head)
         head = append.head_after(head)
+        versions.append(agent_session.head_version)
         appends.append(append)
     store.write_all(agent_session, appends)
-    return RunImported(agent_session, already_there=False)
+    return _Line(agent_session, versions, moment)
+
+
+def _beginning(steps: Iterable[Step]) -> datetime | None:
+    return next((step.at for step in steps if step.at), None)
 
 
 def _append(step: Step, append: Append, head: Head) -> None:
@@ -94,7 +136,7 @@ def _append(step: Step, append: Append, head: Head) -> None:
             input_text=json.dumps(step.input),
             output_text=json.dumps(output),
             reasoning=reasoning or None,
-            metadata_text=json.dumps(_fitting_metadata(step.metadata)),
+            metadata_text=json.dumps(_fitting_metadata(step.metadata, METADATA_BYTES)),
         ),
         head=head,
         before=None,
@@ -107,17 +149,16 @@ def _imported(run: Run, by: Actor) -> AgentSession | None:
 
 
 def _refuse_frozen_middle(run: Run) -> None:
-    """A state that freezes a session (contract 8.1) can only be the last of an import."""
-    states = [run.initial_state] + [
-        step.state_after if isinstance(step, RecordedTurn) else step.state for step in run.steps
-    ]
-    for place, state in enumerate(states[:-1]):
-        if state is not None and control_keys.is_frozen(state):
-            raise InvalidInput(
-                f"The state of step {place} holds `frozen: true`, which freezes a session here, "
-                "so that the steps after it can't be stored. Rename the key in the record.",
-                param="state",
-            )
+    """A state that freezes a session (contract 8.1) can only be the last of a session's import."""
+    for line in ([RecordedState(run.initial_state), *run.steps], *(each.steps for each in run.branches)):
+        for place, step in enumerate(line[:-1]):
+            state = step.state_after if isinstance(step, RecordedTurn) else step.state
+            if state is not None and control_keys.is_frozen(state):
+                raise InvalidInput(
+                    f"The state of step {place} holds `frozen: true`, which freezes a session here, "
+                    "so that the steps after it can't be stored. Rename the key in the record.",
+                    param="state",
+                )
 
 
 def _fitting_reasoning(reasoning: str | None) -> str | None:
@@ -131,12 +172,12 @@ def _fitting_reasoning(reasoning: str | None) -> str | None:
     return plain.encode()[: REASONING_BYTES - len(ending.encode())].decode(errors="ignore") + ending
 
 
-def _fitting_metadata(metadata: JsonObject) -> JsonObject:
-    """The metadata within its limit: the largest values are named with their size instead of kept."""
+def _fitting_metadata(metadata: JsonObject, limit: int) -> JsonObject:
+    """The metadata within a limit: the largest values are named with their size instead of kept."""
     fitting = dict(metadata)
     sizes = {key: len(json.dumps({key: value}).encode()) for key, value in metadata.items()}
     for key in sorted(sizes, key=sizes.__getitem__, reverse=True):
-        if len(json.dumps(fitting).encode()) <= METADATA_BYTES:
+        if len(json.dumps(fitting).encode()) <= limit:
             break
         fitting[key] = f"left out at import: {sizes[key]:,} bytes"
     return fitting

@@ -1,26 +1,18 @@
 """OpenAI-style chat logs: a list of messages with `role`, `content` and `tool_calls`.
 
 The list stands alone, under `messages`, or under `traj` as tau-bench writes it, with the run's task and
-reward around it. One user message and everything up to the next one is one exchange: its tool calls become
-turns of their own, in order, and the exchange itself a turn that ends it.
+reward around it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from datetime import datetime
 
 from sessions_app.importers import states
-from sessions_app.importers.run import (
-    RecordedTurn,
-    RecordingFault,
-    Run,
-    name_from,
-    nothing,
-    said,
-    tool_call,
-    tool_response,
-    unpacked,
-)
+from sessions_app.importers.exchanges import Exchanges
+from sessions_app.importers.run import RecordingFault, Run, name_from, tool_response, unpacked
+from sessions_app.importers.values import an_object, content_of, joined, plain, text, text_of_parts, without
 from statebase_site.base.json import JsonObject, JsonValue
 
 NAME = "openai-chat"
@@ -50,17 +42,17 @@ def read(document: JsonValue, states_beside: JsonValue = None) -> Run:
     pointer, messages = _messages_of(document)
     if not isinstance(messages, list) or not messages:
         raise RecordingFault("The chat has no messages.", pointer)
-    chat = _Chat(pointer)
+    exchanges = Exchanges("messages")
     for index, message in enumerate(messages):
-        chat.take(index, message)
-    chat.end_exchange()
-    versions = states.recorded_versions(states_beside, "after_message_index") if states_beside else []
-    initial_state, steps = states.placed(chat.turns, versions)
+        tell(exchanges, index, message, f"{pointer}/{index}")
+    exchanges.end()
+    versions = states.recorded_versions(states_beside, "after_message_index")
+    initial_state, steps = states.placed(exchanges.turns, versions)
     around = document if isinstance(document, dict) else {}
     return Run(
         agent_id=_agent(around),
         user_id=_user(around),
-        metadata=_metadata(around, chat.instructions, states_beside),
+        metadata=_metadata(around, messages, states_beside),
         initial_state=initial_state,
         steps=steps,
     )
@@ -94,163 +86,69 @@ def _user(around: JsonObject) -> str | None:
     return name_from(around.get("user_id")) or name_from(named) or name_from(around.get("user"))
 
 
-def _metadata(around: JsonObject, instructions: list[str], states_beside: JsonValue) -> JsonObject:
-    metadata: JsonObject = {key: value for key, value in around.items() if key not in _LISTS}
+def _metadata(around: JsonObject, messages: list[JsonValue], states_beside: JsonValue) -> JsonObject:
+    metadata = without(around, *_LISTS)
     if states_beside:
         metadata["states"] = states.about(states_beside)
-    if instructions:
-        metadata["system_prompt"] = "\n\n".join(instructions)
+    if prompt := instructions(messages):
+        metadata["system_prompt"] = prompt
     return metadata
 
 
-@dataclass(slots=True)
-class _Call:
-    """A tool call that waits for its result."""
-
-    name: str
-    arguments: JsonValue
-    call_id: str | None
-    reasoning: str | None
-    begins: int
-    is_thought: bool = False
+def instructions(messages: Iterable[JsonValue]) -> str | None:
+    """What the system's messages among these say."""
+    said = (message for message in messages if isinstance(message, dict) and _role(message) in _INSTRUCTIONS)
+    return joined(*(text_of_parts(message.get("content")) for message in said))
 
 
-@dataclass(slots=True)
-class _Exchange:
-    """One user message and what follows it, while it is being read."""
-
-    number: int
-    begins: int
-    ends: int
-    asked: JsonObject
-    thoughts: list[str] = field(default_factory=list)
-    answers: list[JsonObject] = field(default_factory=list)
-    answer_thoughts: list[str] = field(default_factory=list)
-    calls: list[_Call] = field(default_factory=list)
-
-
-class _Chat:
-    """Collects turns, each with the index of the message that ends it."""
-
-    def __init__(self, pointer: str) -> None:
-        self.pointer = pointer
-        self.instructions: list[str] = []
-        self.turns: list[tuple[int, RecordedTurn]] = []
-        self._exchange: _Exchange | None = None
-        self._users = 0
-
-    def take(self, index: int, message: JsonValue) -> None:
-        pointer = f"{self.pointer}/{index}"
-        if not isinstance(message, dict):
-            raise RecordingFault(f"Message {index} is not an object.", pointer)
-        role = _role(message)
-        if role is None:
-            raise RecordingFault(
-                f"Message {index} has no known `role`; roles are {', '.join(sorted(_ROLES))}.", pointer
-            )
-        content = _content(message.get("content"), f"{pointer}/content")
-        if role in _INSTRUCTIONS:
-            self.instructions.append(_text(content))
-        elif role == "user":
-            self.end_exchange()
-            self._users += 1
-            self._exchange = _Exchange(self._users, index, index, content)
-        elif role == "assistant":
-            self._assistant(index, message, content, pointer)
-        else:
-            self._result(index, message, content)
-
-    def end_exchange(self) -> None:
-        """Close the exchange: calls without a result first, then the turn of the exchange itself."""
-        exchange = self._exchange
-        if exchange is None:
-            return
-        self._exchange = None
-        for call in exchange.calls:
-            self._add_call(exchange, call, exchange.ends, None)
-        answered = bool(exchange.answers)
-        output = dict(exchange.answers[-1]) if answered else nothing()
-        if len(exchange.answers) > 1:
-            output["earlier"] = list(exchange.answers[:-1])
-        metadata: JsonObject = {"exchange": exchange.number, "messages": [exchange.begins, exchange.ends]}
-        if not answered:
-            metadata["answered"] = False
-        reasoning = _joined(exchange.answer_thoughts + exchange.thoughts)
-        self.turns.append((exchange.ends, RecordedTurn(exchange.asked, output, reasoning, metadata)))
-
-    def _open_exchange(self, index: int) -> _Exchange:
-        """The exchange under way; what an agent says before anybody asked opens one without a question."""
-        if self._exchange is None:
-            self._exchange = _Exchange(self._users, index, index, nothing())
-        self._exchange.ends = index
-        return self._exchange
-
-    def _assistant(self, index: int, message: JsonObject, content: JsonObject, pointer: str) -> None:
-        exchange = self._open_exchange(index)
-        text = _text(content)
-        calls = _calls(message, index, pointer)
-        for key in ("reasoning_content", "reasoning"):
-            if isinstance(thought := message.get(key), str) and thought:
-                exchange.thoughts.append(thought)
-        if not calls:
-            if text or content.get("parts"):
-                exchange.answers.append(content)
-                exchange.answer_thoughts += exchange.thoughts
-                exchange.thoughts = []
-            return
-        if text:
-            exchange.thoughts.append(text)
-        for call in calls:
-            if call.name == _THINKING_TOOL and (thought := _thought(call.arguments)):
-                exchange.thoughts.append(thought)
-                call.is_thought = True
-            else:
-                call.reasoning = _joined(exchange.thoughts)
-                exchange.thoughts = []
-            exchange.calls.append(call)
-
-    def _result(self, index: int, message: JsonObject, content: JsonObject) -> None:
-        exchange = self._open_exchange(index)
-        call_id = name_from(message.get("tool_call_id"))
-        name = name_from(message.get("name"))
-        # An id can come twice in one run: the result belongs to the call that still waits.
-        waiting = [
-            call for call in exchange.calls if (call.call_id == call_id if call_id else call.name == name)
-        ]
-        if waiting:
-            exchange.calls.remove(waiting[0])
-            self._add_call(exchange, waiting[0], index, content)
-            return
-        unknown = _Call(name or "unknown", {}, call_id, _joined(exchange.thoughts), index)
-        exchange.thoughts = []
-        self._add_call(exchange, unknown, index, content, call_recorded=False)
-
-    def _add_call(
-        self,
-        exchange: _Exchange,
-        call: _Call,
-        ends: int,
-        result: JsonObject | None,
-        *,
-        call_recorded: bool = True,
-    ) -> None:
-        if call.is_thought:  # a thought is the reasoning of what follows, not an act
-            return
-        metadata: JsonObject = {"exchange": exchange.number, "messages": [call.begins, ends]}
-        if result is None:
-            metadata["answered"] = False
-        if not call_recorded:
-            metadata["call_recorded"] = False
-        turn = RecordedTurn(
-            input=tool_call(call.name, call.arguments, call.call_id),
-            output=nothing() if result is None else {**result, **tool_response(_text(result))},
-            reasoning=call.reasoning,
-            metadata=metadata,
+def tell(
+    exchanges: Exchanges, place: int, message: JsonValue, pointer: str, at: datetime | None = None
+) -> None:
+    """Tell the exchanges of a conversation what one of its messages says. Raises RecordingFault."""
+    if not isinstance(message, dict):
+        raise RecordingFault(f"Message {place} is not an object.", pointer)
+    role = _role(message)
+    if role is None:
+        raise RecordingFault(
+            f"Message {place} has no known `role`; roles are {', '.join(sorted(_ROLES))}.", pointer
         )
-        self.turns.append((ends, turn))
+    content = content_of(message.get("content"), f"{pointer}/content")
+    if role == "user":
+        exchanges.ask(place, content, at)
+    elif role == "assistant":
+        _assistant(exchanges, place, message, content, pointer, at)
+    elif role not in _INSTRUCTIONS:
+        key, name = name_from(message.get("tool_call_id")), name_from(message.get("name"))
+        response = {**content, **tool_response(text(content["content"]))}
+        exchanges.result(place, response, key=key, name=name, at=at)
 
 
-def _calls(message: JsonObject, index: int, pointer: str) -> list[_Call]:
+def _assistant(
+    exchanges: Exchanges,
+    place: int,
+    message: JsonObject,
+    content: JsonObject,
+    pointer: str,
+    at: datetime | None,
+) -> None:
+    calls = _calls(message, place, pointer)
+    for key in ("reasoning_content", "reasoning"):
+        if isinstance(thought := message.get(key), str) and thought:
+            exchanges.think(place, thought, at)
+    if not calls:
+        if content["content"] or content.get("parts"):
+            exchanges.answer(place, content, at)
+        return
+    if content["content"]:
+        exchanges.think(place, text(content["content"]), at)
+    for name, arguments, call_id in calls:
+        if name == _THINKING_TOOL and (thought := an_object(arguments).get("thought")) and plain(thought):
+            exchanges.think(place, text(thought), at, tool=name, key=call_id)
+        else:
+            exchanges.call(place, name, arguments, call_id=call_id, at=at)
+
+
+def _calls(message: JsonObject, index: int, pointer: str) -> list[tuple[str, JsonValue, str | None]]:
     listed = message.get("tool_calls")
     if listed is None:
         listed = []
@@ -261,7 +159,7 @@ def _calls(message: JsonObject, index: int, pointer: str) -> list[_Call]:
     ]
     if message.get("function_call") is not None:  # as it was before there were `tool_calls`
         functions.append((message["function_call"], None))
-    calls = []
+    calls: list[tuple[str, JsonValue, str | None]] = []
     for place, (function, call_id) in enumerate(functions):
         name = name_from(function.get("name")) if isinstance(function, dict) else None
         if not isinstance(function, dict) or name is None:
@@ -271,34 +169,5 @@ def _calls(message: JsonObject, index: int, pointer: str) -> list[_Call]:
         arguments = function.get("arguments", {})
         if isinstance(arguments, str):
             arguments = unpacked(arguments) if arguments.strip() else {}
-        calls.append(_Call(name, arguments, name_from(call_id), None, index))
+        calls.append((name, arguments, name_from(call_id)))
     return calls
-
-
-def _content(content: JsonValue, pointer: str) -> JsonObject:
-    """A message's content: text, or a list of parts whose text is joined and which are kept beside it."""
-    if content is None:
-        return said("")
-    if isinstance(content, str):
-        return said(content)
-    if not isinstance(content, list):
-        raise RecordingFault("The content of a message is text or a list of parts.", pointer)
-    texts: list[str] = []
-    for part in content:
-        text = part.get("text") if isinstance(part, dict) else None
-        if isinstance(text, str):
-            texts.append(text)
-    return {**said("\n".join(texts)), "parts": content}
-
-
-def _text(content: JsonObject) -> str:
-    return str(content["content"])
-
-
-def _thought(arguments: JsonValue) -> str | None:
-    thought = arguments.get("thought") if isinstance(arguments, dict) else None
-    return thought if isinstance(thought, str) and thought.strip() else None
-
-
-def _joined(thoughts: list[str]) -> str | None:
-    return "\n\n".join(thoughts) or None

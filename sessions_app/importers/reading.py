@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 from pathlib import PurePath
 from typing import Protocol
 
 from sessions_app.importers import openai_chat
-from sessions_app.importers.run import RecordingFault, Run
+from sessions_app.importers.run import RecordingFault, Run, Step
 from sessions_app.importers.source import Parsed, Unreadable, parse_file
 from statebase_site.base import json
 from statebase_site.base.json import JsonObject, JsonValue
@@ -26,7 +27,11 @@ class Reader(Protocol):
         """Whether the document, or the list of a file's JSON lines, is of this format. Never raises."""
 
     def read(self, document: JsonValue, states_beside: JsonValue = None) -> Run:
-        """Its run. Raises nothing but RecordingFault, with the JSON Pointer of the fault."""
+        """Its run, with the branches that left it.
+
+        Raises nothing but RecordingFault, with the JSON Pointer of the fault; where the rest of the record
+        stands without the faulty part, that is among what the run skipped instead.
+        """
 
 
 # The first that recognises a document reads it: those with the narrower mark come first.
@@ -57,12 +62,12 @@ def read_file(file: RunFile) -> Iterator[Run | Unreadable]:
     if isinstance(beside, Unreadable):
         yield beside
     elif reader := _reader_of(parsed.document):
-        yield _read(reader, file, parsed, "", parsed.document, beside)
+        yield from _read(reader, file, parsed, "", parsed.document, beside)
     elif isinstance(parsed.document, list) and any(_reader_of(item) for item in parsed.document):
         for index, item in enumerate(parsed.document):
             reader = _reader_of(item)
             if reader:
-                yield _read(reader, file, parsed, f"/{index}", item, None)
+                yield from _read(reader, file, parsed, f"/{index}", item, None)
             else:
                 yield Unreadable(file.name, parsed.line_of(f"/{index}"), _UNKNOWN)
     elif not parsed.broken:
@@ -82,22 +87,36 @@ def _states_of(file: RunFile) -> Parsed | Unreadable | None:
 
 def _read(
     reader: Reader, file: RunFile, parsed: Parsed, pointer: str, document: JsonValue, beside: Parsed | None
-) -> Run | Unreadable:
-    try:
-        run = reader.read(document, beside.document if beside else None)
-    except RecordingFault as fault:
+) -> Iterator[Run | Unreadable]:
+    def named(fault: RecordingFault) -> Unreadable:
         if fault.in_states and beside:
             return Unreadable(file.states_name, beside.line_of(fault.pointer), fault.reason)
         return Unreadable(file.name, parsed.line_of(pointer + fault.pointer), fault.reason)
+
+    try:
+        run = reader.read(document, beside.document if beside else None)
+    except RecordingFault as fault:
+        yield named(fault)
+        return
+    skipped = [named(fault) for fault in run.skipped]
+    yield from skipped
     about: JsonObject = {"source_file": PurePath(file.name).name, "format": reader.NAME}
-    if all(step.at is None for step in run.steps):
+    if skipped or (parsed.broken and not pointer):
+        lines = {each.line for each in (*skipped, *parsed.broken) if each.line}
+        about["lines_left_out"] = [*sorted(lines)]
+    if not any(step.at for step in _all_steps(run)):
         about["times"] = "not recorded"
-    return replace(
+    yield replace(
         run,
         name=f"{file.name}#{pointer[1:]}" if pointer else file.name,
         metadata={**about, **run.metadata},
+        branches=tuple(replace(each, metadata={**about, **each.metadata}) for each in run.branches),
         fingerprint=_fingerprint(document, beside.document if beside else None),
     )
+
+
+def _all_steps(run: Run) -> Iterator[Step]:
+    return chain(run.steps, *(branch.steps for branch in run.branches))
 
 
 def _fingerprint(document: JsonValue, states: JsonValue) -> str:

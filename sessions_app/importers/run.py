@@ -38,10 +38,25 @@ Step: TypeAlias = RecordedTurn | RecordedState
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """A line of a run that left another one, to become a fork of that one's session.
+
+    It left line `of` (0: the run's own steps, n: its branch n - 1, always an earlier one) when `after` of
+    that line's steps had happened, and starts with the state that they left behind.
+    """
+
+    of: int
+    after: int
+    steps: tuple[Step, ...]
+    metadata: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One recorded run, to become one session; `steps` are in the order in which they happened.
 
-    `name` (its file) and `fingerprint` (hex SHA-256 of what was read) are filled in by `read_file`.
+    `branches` become its forks. `skipped` are the parts of the record that can't be read while the others
+    can. `name` (its file) and `fingerprint` (hex SHA-256 of what was read) are filled in by `read_file`.
     """
 
     agent_id: str
@@ -50,6 +65,8 @@ class Run:
     initial_state: JsonObject
     steps: tuple[Step, ...]
     started_at: datetime | None = None
+    branches: tuple[Branch, ...] = ()
+    skipped: tuple[RecordingFault, ...] = ()
     name: str = ""
     fingerprint: str = ""
 
@@ -89,9 +106,11 @@ def tool_call(name: str, arguments: JsonValue, call_id: str | None) -> JsonObjec
     }
 
 
-def tool_response(text: str) -> JsonObject:
-    """Its output: the text that came back, and as `output` what that text holds where it is JSON."""
-    return {"type": "tool_response", "content": text, "output": unpacked(text)}
+def tool_response(result: JsonValue) -> JsonObject:
+    """Its output: what came back as text, and as `output` the value, or what the text holds as JSON."""
+    if isinstance(result, str):
+        return {"type": "tool_response", "content": result, "output": unpacked(result)}
+    return {"type": "tool_response", "content": json.dumps(result), "output": result}
 
 
 def unpacked(text: str) -> JsonValue:

@@ -5,10 +5,13 @@ Its `versions` are whole states in order; each says by `after_…` after which p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from sessions_app.importers.run import RecordedState, RecordedTurn, RecordingFault, Step
+from statebase_site.base import json
 from statebase_site.base.json import JsonObject, JsonValue
 
 _NOT_ABOUT = ("run", "versions", "expected_final_state")
@@ -20,32 +23,53 @@ class RecordedVersion:
 
     state: JsonObject
     after: int
-    reason: str | None
+    reason: str | None = None
+    at: datetime | None = None
 
 
-def recorded_versions(states: JsonValue, place: str) -> list[RecordedVersion]:
-    """The versions of a states file, placed by its field `place`. Raises RecordingFault."""
-    listed = states.get("versions") if isinstance(states, dict) else None
-    if not isinstance(listed, list) or not listed:
-        raise RecordingFault("The file of states has no list `versions`.", in_states=True)
+def recorded_versions(
+    states: JsonValue, place: str, listed: str = "versions", *, in_states: bool = True
+) -> list[RecordedVersion]:
+    """The versions in the list `listed` of a states file, placed by their field `place`.
+
+    None where there is no such file. With `in_states` False, they are in the record itself. Raises
+    RecordingFault.
+    """
+    if states is None:
+        return []
+    items = states.get(listed) if isinstance(states, dict) else None
+    if not isinstance(items, list) or not items:
+        where = "The file of states" if in_states else "The record"
+        raise RecordingFault(f"{where} has no list `{listed}`.", in_states=in_states)
     versions: list[RecordedVersion] = []
-    for index, item in enumerate(listed):
-        pointer = f"/versions/{index}"
+    for index, item in enumerate(items):
+        pointer = f"/{listed}/{index}"
         if not isinstance(item, dict):
-            raise RecordingFault(f"Version {index} is not an object.", pointer, in_states=True)
+            raise RecordingFault(f"Version {index} is not an object.", pointer, in_states=in_states)
         state, after, reason = item.get("state"), item.get(place), item.get("reason")
         if not isinstance(state, dict):
-            raise RecordingFault(f"Version {index} has no object `state`.", pointer, in_states=True)
+            raise RecordingFault(f"Version {index} has no object `state`.", pointer, in_states=in_states)
         if after is None and index == 0:
             after = -1
         if type(after) is not int:
-            raise RecordingFault(f"Version {index} has no number `{place}`.", pointer, in_states=True)
+            raise RecordingFault(f"Version {index} has no number `{place}`.", pointer, in_states=in_states)
         if versions and after < versions[-1].after:
             raise RecordingFault(
-                f"Version {index} stands at {after}, before the version ahead of it.", pointer, in_states=True
+                f"Version {index} stands at {after}, before the version ahead of it.",
+                pointer,
+                in_states=in_states,
             )
         versions.append(RecordedVersion(state, after, reason if isinstance(reason, str) and reason else None))
     return versions
+
+
+def where_changed(versions: Iterable[RecordedVersion]) -> list[RecordedVersion]:
+    """Without those that have the state of the version before them."""
+    kept: list[RecordedVersion] = []
+    for version in versions:
+        if not kept or not json.same(kept[-1].state, version.state):
+            kept.append(version)
+    return kept
 
 
 def about(states: JsonValue) -> JsonObject:
@@ -57,25 +81,30 @@ def about(states: JsonValue) -> JsonObject:
 def placed(
     turns: Iterable[tuple[int, RecordedTurn]], versions: list[RecordedVersion]
 ) -> tuple[JsonObject, tuple[Step, ...]]:
-    """The initial state, and the turns with each version where it belongs.
+    """The initial state, which is the first version, and the turns with the others where they belong."""
+    initial = versions[0].state if versions else {}
+    return initial, tuple(step for _, step in steps_of(turns, versions[1:]))
+
+
+def steps_of(
+    turns: Iterable[tuple[int, RecordedTurn]], versions: Iterable[RecordedVersion]
+) -> Iterator[tuple[int, Step]]:
+    """The turns with each version where it belongs, all with their places.
 
     Each turn comes with the part of the run at which it ends, ascending. A version that holds after exactly
     that part is the turn's `state_after`; any other becomes a step of its own at its place.
     """
-    if not versions:
-        return {}, tuple(turn for _, turn in turns)
-    initial, *waiting = versions
-    steps: list[Step] = []
+    waiting = deque(versions)
     for end, turn in turns:
         while waiting and waiting[0].after < end:
-            steps.append(_alone(waiting.pop(0)))
+            yield _alone(waiting.popleft())
         if waiting and waiting[0].after == end:
-            version = waiting.pop(0)
+            version = waiting.popleft()
             turn = replace(turn, state_after=version.state, reasoning=turn.reasoning or version.reason)
-        steps.append(turn)
-    steps.extend(map(_alone, waiting))
-    return initial.state, tuple(steps)
+        yield end, turn
+    for version in waiting:
+        yield _alone(version)
 
 
-def _alone(version: RecordedVersion) -> RecordedState:
-    return RecordedState(version.state, version.reason)
+def _alone(version: RecordedVersion) -> tuple[int, RecordedState]:
+    return version.after, RecordedState(version.state, version.reason, version.at)

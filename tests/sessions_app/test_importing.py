@@ -8,7 +8,7 @@ from django.db import connection
 
 from sessions_app import actions, queries
 from sessions_app.errors import InvalidInput, PermissionRefused, StateTooLarge
-from sessions_app.importers import RecordedState, RecordedTurn, Run
+from sessions_app.importers import Branch, RecordedState, RecordedTurn, Run
 from sessions_app.limits import METADATA_BYTES, REASONING_BYTES
 from sessions_app.models import AgentSession, Trace
 from statebase_site.base import clock
@@ -198,3 +198,82 @@ def test_a_key_that_may_only_read_imports_nothing(system):
     with pytest.raises(PermissionRefused):
         load(recorded(), make.key_with(system.project, "sessions:read"))
     assert not AgentSession.objects.exists()
+
+
+# Branches -----------------------------------------------------------------------------------------------
+
+
+def branched(**fields):
+    """Two turns; a branch leaves after the first, and another leaves that branch."""
+    return recorded(
+        said("Hi", "Hello", state_after={"n": 1}),
+        said("Book it", "Done", state_after={"n": 2}),
+        branches=(
+            Branch(0, 1, (said("Cancel it", "Cancelled", state_after={"n": 10}),), {"leaf": "b"}),
+            Branch(1, 1, (said("Again", "No"), RecordedState({"n": 20}))),
+            Branch(0, 0, (said("Bye", "Bye"),)),
+        ),
+        **fields,
+    )
+
+
+def test_branches_become_forks_with_their_lineage(system):
+    imported = actions.import_run(run=branched(), by=system)
+    run, (first, second, third) = imported.agent_session, imported.forks
+    assert [(each.forked_from, each.forked_version, each.lineage_depth) for each in imported.forks] == [
+        (run.public_id, 1, 1),
+        (first.public_id, 1, 2),
+        (run.public_id, 0, 1),
+    ]
+    assert {each.lineage_root for each in imported.forks} == {run.public_id}
+    states = [
+        [queries.document_at(each, number).value["n"] for number in range(each.head_version + 1)]
+        for each in (run, first, second, third)
+    ]
+    assert states == [[0, 1, 2], [1, 10], [10, 20], [0]]
+    assert [each.turn_count for each in (run, first, second, third)] == [2, 1, 1, 1]
+    for each in (run, first, second, third):
+        assert queries.verify_session(make.fresh(each)).ok
+
+
+def test_a_fork_is_of_the_same_agent_and_user_and_says_what_the_record_says(system):
+    run, fork = (lambda it: (it.agent_session, it.forks[0]))(actions.import_run(run=branched(), by=system))
+    assert (fork.agent_id, fork.user_id, fork.expires_at) == ("booker", "ann", None)
+    assert fork.metadata == {"leaf": "b", "forked_from": run.public_id, "forked_version": 1}
+
+
+def test_a_fork_begins_when_its_first_step_happened(system):
+    later = NINE + timedelta(hours=1)
+    run = recorded(
+        said("Hi", "Hello", at=NINE),
+        started_at=NINE,
+        branches=(Branch(0, 1, (said("Bye", "Bye", at=later),)),),
+    )
+    assert actions.import_run(run=run, by=system).forks[0].created_at == later
+
+
+def test_the_same_run_again_makes_no_second_forks(system):
+    actions.import_run(run=branched(), by=system)
+    assert actions.import_run(run=branched(), by=system).already_there
+    assert AgentSession.objects.count() == 4
+
+
+def test_a_branch_that_cannot_be_stored_leaves_nothing_of_its_run(system, settings):
+    settings.MAX_STATE_BYTES = 20
+    too_large = Branch(0, 1, (said("Bye", "Bye", state_after={"n": "x" * 30}),))
+    with pytest.raises(StateTooLarge):
+        load(recorded(said("Hi", "Hello"), branches=(too_large,)), system)
+    assert not AgentSession.objects.exists()
+
+
+def test_a_freeze_in_the_middle_of_a_branch_is_refused(system):
+    steps = (RecordedState({"frozen": True}), said("Hi", "Hello"))
+    with pytest.raises(InvalidInput, match="Rename the key"):
+        load(recorded(branches=(Branch(0, 0, steps),)), system)
+
+
+def test_metadata_of_a_fork_over_the_limit_lose_their_largest_value(system):
+    run = recorded(branches=(Branch(0, 0, (), {"task": 1, "prompt": "x" * (METADATA_BYTES - 40)}),))
+    (fork,) = actions.import_run(run=run, by=system).forks
+    assert fork.metadata["task"] == 1
+    assert fork.metadata["prompt"].startswith("left out at import: 65,")

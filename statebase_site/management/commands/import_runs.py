@@ -1,4 +1,4 @@
-"""`manage.py import_runs PATH…`: recorded agent runs become sessions."""
+"""`manage.py import_runs PATH…`: recorded agent runs become sessions, their branches forks."""
 
 import sys
 from typing import Any
@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sessions_app import actions
 from sessions_app.importers import READERS, Run, Unreadable, read_file, run_files
+from sessions_app.models import AgentSession
 from statebase_site.access.actor import Actor, system_actor
 from statebase_site.base.errors import DomainError
 from statebase_site.management.commands._projects import named_project
@@ -54,11 +55,20 @@ class Command(BaseCommand):
             self.stdout.write(f"{run.name}: already there as {session.public_id}{deleted}")
         else:
             self.loaded += 1
-            turns = count_noun(session.turn_count, "turn")
-            versions = count_noun(session.head_version + 1, "version")
-            self.stdout.write(f"{run.name}: loaded as {session.public_id}, {turns}, {versions}")
+            self.stdout.write(f"{run.name}: loaded as {session.public_id}, {_extent(session)}")
+            for fork in imported.forks:
+                self.stdout.write(
+                    f"{run.name}: its fork {fork.public_id} from v{fork.forked_version} of "
+                    f"{fork.forked_from}, {_extent(fork)}"
+                )
 
     def refuse(self, line: str) -> None:
         """Count and name what could not be loaded."""
         self.failed += 1
         self.stderr.write(line)
+
+
+def _extent(session: AgentSession) -> str:
+    turns = count_noun(session.turn_count, "turn")
+    versions = count_noun(session.head_version + 1, "version")
+    return f"{turns}, {versions}"
