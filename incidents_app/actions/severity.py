@@ -115,7 +115,9 @@ def _lower_to(work: Work, severity: Severity, reason: str, waived: Mapping[tuple
 
 
 def waive(work: Work, row: AffectedSession, step: Step, reason: str) -> None:
-    """Exempt one step of one session."""
+    """Exempt one step of one session; a freeze that still waits is not done any more."""
+    if step == Step.FREEZE:
+        AffectedSession.objects.filter(pk=row.pk).update(freeze_wanted=False, failure="")
     Exemption.objects.update_or_create(
         affected=row,
         step=step,
@@ -136,6 +138,4 @@ def exempt(work: Work, *, session_id: str, step: str, reason: str) -> None:
     row = work.about(session_id)
     if step not in Step.values:
         raise InvalidInput(f"There is no step {step!r}: choose {', '.join(Step.values)}.", param="step")
-    if step == Step.FREEZE:
-        AffectedSession.objects.filter(pk=row.pk).update(freeze_wanted=False, failure="")
     waive(work, row, Step(step), check_text(reason, "reason"))
