@@ -168,7 +168,7 @@ def _once(text: str, counts: Counter[str]) -> str:
         if pattern.search(text):
             pieces = _MARK.split(text)
             pieces[::2] = [
-                pattern.sub(lambda found, replace=replace: replace(found, counts), piece)  # type: ignore[misc]
+                pattern.sub(lambda found, replace=replace: replace(found, counts), piece)
                 for piece in pieces[::2]
             ]
             text = "".join(pieces)

@@ -4,6 +4,7 @@ from django.urls import path
 
 from incidents_app.views import (
     ending,
+    exports,
     incident,
     noting,
     preventing,
@@ -18,6 +19,13 @@ app_name = "incidents"
 urlpatterns = [
     path("incidents/<str:reference>/", incident.incident, name="incident"),
     path("incidents/<str:reference>/live", incident.live, name="live"),
+    path("incidents/<str:reference>/postmortem.md", exports.postmortem, name="postmortem"),
+    path("incidents/<str:reference>/bundle.json", exports.bundle, name="bundle"),
+    path(
+        "incidents/<str:reference>/scenarios/<str:scenario_id>/test.py",
+        exports.scenario_test,
+        name="scenario-test",
+    ),
     path("incidents/<str:reference>/freeze", securing.Freeze.as_view(), name="freeze"),
     path("incidents/<str:reference>/add-session", securing.AddSession.as_view(), name="add-session"),
     path("incidents/<str:reference>/traffic", securing.Traffic.as_view(), name="traffic"),

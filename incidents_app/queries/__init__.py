@@ -15,10 +15,12 @@ from incidents_app.queries.finding import (
 from incidents_app.queries.metrics import Metrics, metrics_of
 from incidents_app.queries.people import commander_is_away, who_may_command
 from incidents_app.queries.reaching import contaminated_forks, suggested_for
+from incidents_app.queries.record import Record, record_of
 
 __all__ = [
     "Assessed",
     "Metrics",
+    "Record",
     "affected_by_session",
     "assess",
     "assess_all",
@@ -31,6 +33,7 @@ __all__ = [
     "incident_of_projects",
     "metrics_of",
     "open_incidents_of",
+    "record_of",
     "scenario_for",
     "scenarios_for",
     "suggested_for",
