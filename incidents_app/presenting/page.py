@@ -226,7 +226,9 @@ class IncidentPage:
 
     @cached_property
     def others(self) -> Mapping[str, Sequence[Incident]]:
-        """The other open incidents that affect the sessions shown."""
+        """The other open incidents that affect the sessions shown, while this one is open, too."""
+        if not self.is_active:
+            return {}
         held = queries.open_incidents_of(
             [row.session_id for row in self.shown_rows], project=self.incident.project_id
         )

@@ -154,10 +154,17 @@ def _cell(
         word=word,
         note=note,
         address=Addresses.of(found.incident).of_step(row, view.step),
-        freezes=view.step == Step.FREEZE
-        and view.state in (StepState.PENDING, StepState.REGRESSED)
-        and found.incident.is_active,
+        freezes=view.step == Step.FREEZE and _may_be_frozen(found, view, session),
     )
+
+
+def _may_be_frozen(found: Assessed, view: StepView, session: AgentSession | None) -> bool:
+    """Where it is asked for and does not hold; also unasked, while the session runs: anyone may."""
+    if not found.incident.is_active or session is None:
+        return False
+    if view.state == StepState.NOT_REQUIRED:
+        return not session.is_frozen
+    return view.state in (StepState.PENDING, StepState.REGRESSED)
 
 
 def _words(
