@@ -27,7 +27,8 @@ class YesOrNo(Choice):
     """A question that has to be answered; gives a bool."""
 
     def __init__(self, **more: Any) -> None:
-        super().__init__(required="Yes or no?", choices=[("yes", "Yes"), ("no", "No")], **more)
+        widget = forms.RadioSelect(attrs={"class": "yes-no"})
+        super().__init__(required="Yes or no?", choices=[("yes", "Yes"), ("no", "No")], widget=widget, **more)
 
     def clean(self, value: Any) -> bool:
         return super().clean(value) == "yes"

@@ -50,6 +50,8 @@ class ReviewForm(ActForm):
         found = super().clean() or {}
         if found.get("checkpoint_after") is not None and not found.get("checkpoint_session"):
             self.add_error("checkpoint_session", "Say on which session.")
+        if self.data.get("checkpoint_after") == "" and not found.get("no_checkpoint_why"):
+            self.add_error("no_checkpoint_why", "Say why none was missing, or pick a version.")
         lessons = self.about.assessed.episode.lessons
         if "lessons" in self.changed_data and self._seen("lessons") != lessons != found.get("lessons"):
             who = self.about.assessed.episode.reviewed_by or "Somebody"
