@@ -1,6 +1,7 @@
 """What becomes of a run in each of the formats: turns, states, forks, and what is said of them."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,12 @@ def seconds(steps):
 
 def test_each_format_has_its_reader_and_its_example():
     assert {reader.NAME for reader in READERS} == {*EXAMPLES, "openai-chat"}
+
+
+def test_the_documentation_lists_the_formats():
+    document = (Path(__file__).parents[2] / "docs" / "importing.md").read_text()
+    listed = [line.split("`")[1] for line in document.splitlines() if line.startswith("| `")]
+    assert sorted(listed) == sorted(reader.NAME for reader in READERS)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
