@@ -85,11 +85,14 @@ def in_order(unmet: Iterable[Unmet], found: Assessed) -> list[Unmet]:
 def still_missing(found: Assessed, to: Status) -> list[Missing]:
     """What is missing before `to`, short: what is asked of many sessions is said once.
 
-    What closing asks for is also told before the incident is resolved.
+    What closing asks for besides is also told before the incident is resolved.
     """
-    facts = replace(found.facts, status=Status.RESOLVED) if to == Status.CLOSED else found.facts
+    unmet = found.unmet(to)
+    if to == Status.CLOSED and found.status != Status.RESOLVED:
+        later = rules.unmet_for(replace(found.facts, status=Status.RESOLVED), to)
+        unmet = [each for each in later if each.code != "session_frozen"]
     alike: dict[str, list[Unmet]] = {}
-    for each in in_order(rules.unmet_for(facts, to), found):
+    for each in in_order(unmet, found):
         alike.setdefault(each.code, []).append(each)
     lines: list[Missing] = []
     for code, group in alike.items():

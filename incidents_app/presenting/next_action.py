@@ -46,6 +46,7 @@ class NextAction:
     """The session and the step that may be exempted instead."""
     look_label: str = ""
     look_address: str = ""
+    look_needs: str = "read"
     after: str = ""
     """What comes after it."""
 
@@ -117,6 +118,7 @@ class _Maker:
             needs="write",
             look_label="Decline…",
             look_address=self.to.act("decline"),
+            look_needs="manage",
         )
 
     def resolve(self) -> NextAction:

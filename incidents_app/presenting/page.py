@@ -148,6 +148,11 @@ class IncidentPage:
         return self.allowed.off(self.next.needs) if self.next else ""
 
     @property
+    def look_off(self) -> str:
+        """Why the person may not do what is offered beside it, or nothing."""
+        return self.allowed.off(self.next.look_needs) if self.next else ""
+
+    @property
     def freezing(self) -> freezing.Freezing | None:
         """How far freezing has come, while the server is at it."""
         return freezing.freezing(self.found.affected) if self.is_active else None
