@@ -142,7 +142,7 @@ def test_the_picture_has_a_dot_for_each_time_and_says_it_in_words(person, lead, 
         recovered(lead, agent, minutes=minutes)
     recovered(lead, agent, minutes=10, severity="S3")
     picture = look(person).source.partition('<svg class="plot"')[2].partition("</svg>")[0]
-    assert "To freeze: median 10 min, 90 % within 1 h, n 4;" in picture
+    assert "To freeze: median 10 min, p90 1 h, n 4;" in picture
     assert "To resume: not recorded" in picture
     strip = picture.partition("To freeze<tspan")[2].partition("To divergence<tspan")[0]
     dots = re.findall(r'plot-dot (S\d)" cx="([\d.]+)%" cy="(\d+)" r="4"><title>([^<]+)', strip)
