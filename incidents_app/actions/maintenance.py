@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from incidents_app.actions.noticing import take_notice
+from incidents_app.actions.noticing import take_notice_of_all
 from incidents_app.actions.securing import secure_waiting
-from incidents_app.enums import ACTIVE
 from incidents_app.models import (
     AffectedSession,
     Effect,
@@ -26,10 +25,7 @@ from statebase_site.access.models import Project
 
 def run_once() -> int:
     """Hold and freeze what waits, and tell what happened outside; returns how much was done."""
-    done = secure_waiting()
-    for incident in Incident.objects.filter(status__in=ACTIVE).select_related("project"):
-        done += take_notice(incident)
-    return done
+    return secure_waiting() + take_notice_of_all(Incident.objects.all())
 
 
 @action

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from incidents_app.actions._noticing import has_news
+from django.db.models import QuerySet
+
+from incidents_app.actions._noticing import with_news
 from incidents_app.actions._work import Work, locked_incident
 from incidents_app.models import Incident
 from sessions_app.actions import action
@@ -14,10 +16,15 @@ def take_notice(incident: Incident) -> bool:
 
     Writes nothing where none of its sessions has changed.
     """
-    if not incident.is_active or not has_news(incident):
-        return False
-    settle(incident)
-    return True
+    return incident.is_active and take_notice_of_all(Incident.objects.filter(pk=incident.pk)) > 0
+
+
+def take_notice_of_all(incidents: QuerySet[Incident]) -> int:
+    """The same for many, as before they are chosen by their status; returns how many had news."""
+    found = list(with_news(incidents).select_related("project"))
+    for incident in found:
+        settle(incident)
+    return len(found)
 
 
 def settle(incident: Incident) -> None:
