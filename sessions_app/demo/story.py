@@ -104,9 +104,7 @@ class Story:
         agent_session = AgentSession.objects.get(project=project, imported_from=mark(slug))
         every = range(agent_session.head_version + 1)
         story = cls(by, agent_session, {}, agent_session.updated_at)
-        story.states = [
-            cast(JsonObject, each.value) for _, each in queries.documents_at(agent_session, every)
-        ]
+        story.states = [each.value for _, each in queries.documents_at(agent_session, every)]
         story._steps = agent_session.turn_count
         return story
 
