@@ -13,7 +13,6 @@ from statebase_client import SessionFrozen
 from tests.client.blocks import Document
 
 PACKAGE = Path(settings.BASE_DIR) / "statebase_client"
-README = Document(PACKAGE / "README.md")
 WITHOUT_OURS = """
 import sys
 class Refuse:
@@ -62,8 +61,8 @@ def of_the_readme(server):
 
 def test_the_readme_undoes_a_change(of_the_readme):
     ran = of_the_readme.run("In a minute")
-    session, sb = ran["session"], ran["sb"]
-    now = sb.sessions.get_state(session.id)
+    with ran["sb"] as sb:
+        now = sb.sessions.get_state(ran["session"].id)
     assert (now.version, now.state) == (3, {"step": "gathering_info", "destination": "NYC"})
     assert now.reasoning == "Cancelled by mistake"
 
