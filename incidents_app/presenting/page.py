@@ -13,7 +13,7 @@ from django.http import QueryDict
 
 from incidents_app import queries
 from incidents_app.actions import QUESTIONS
-from incidents_app.enums import ACTIVE, Disposition, EventKind, FailureMode, FollowUpKind, Status, Step
+from incidents_app.enums import ACTIVE, Disposition, EventKind, FailureMode, Status
 from incidents_app.matrix import MATRIX, Duties
 from incidents_app.models import (
     AffectedSession,
@@ -31,6 +31,7 @@ from incidents_app.presenting import duties, freezing, gates, numbers, runbook, 
 from incidents_app.presenting.addresses import Addresses
 from incidents_app.presenting.allowed import Allowed, allowed
 from incidents_app.presenting.next_action import NextAction, next_action
+from incidents_app.presenting.runbook import Beside
 from incidents_app.presenting.words import span
 from incidents_app.queries import Assessed, Metrics
 from incidents_app.queries.reaching import ContaminatedFork
@@ -210,7 +211,7 @@ class IncidentPage:
         return runbook.runbook(self.found, self.shown_rows, self._beside, next_session=session_id)
 
     @cached_property
-    def _beside(self) -> runbook.Beside:
+    def _beside(self) -> Beside:
         keys = [row.pk for row in self.shown_rows]
         pins: dict[int, dict[str, int]] = {}
         counted = Pin.objects.filter(affected__in=keys).values_list("affected", "kind")
@@ -219,7 +220,7 @@ class IncidentPage:
         reasons = {
             (each.affected_id, each.step): each.reason for each in Exemption.objects.filter(affected__in=keys)
         }
-        return runbook.Beside(pins, reasons, self._refused(), self.others)
+        return Beside(pins, reasons, self._refused(), self.others)
 
     def _refused(self) -> dict[int, int]:
         """Writes refused in the present freeze, by the session's key."""
@@ -247,11 +248,6 @@ class IncidentPage:
     def contaminated(self) -> list[ContaminatedFork]:
         """Sessions that carry the bad state, too, and are not in the incident."""
         return queries.contaminated_forks(self.incident, self.found.affected) if self.is_active else []
-
-    @property
-    def steps(self) -> list[Step]:
-        """The steps that a session may be exempted from."""
-        return list(Step)
 
     # What was found out ----------------------------------------------------------------------------------
 
@@ -320,10 +316,6 @@ class IncidentPage:
     def today(self):
         """The day that dates are held against, in UTC."""
         return self.found.facts.now.date()
-
-    @property
-    def follow_up_kinds(self) -> list[tuple[str, str]]:
-        return FollowUpKind.choices
 
     @cached_property
     def scenarios(self) -> list[Scenario]:

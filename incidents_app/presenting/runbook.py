@@ -93,11 +93,6 @@ class Runbook:
     folded: int
     titles: Sequence[str] = tuple(TITLES.values())
 
-    @property
-    def settled(self) -> int:
-        """How many of the sessions have nothing left to do, at least."""
-        return min((each.done for each in self.totals), default=0)
-
 
 def in_order_of_need(found: Assessed, first: str | None = None) -> list[AffectedSession]:
     """The rows: `first` (a session's id), then lost ones, then those with the most left to do."""
