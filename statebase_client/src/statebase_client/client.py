@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from statebase_client import official
 from statebase_client.calls import AsyncGroup, Request, SyncGroup, call
-from statebase_client.incidents import AsyncIncidents, AsyncScenarios, Incidents, Scenarios
+from statebase_client.incidents import AsyncIncidents, Incidents
 from statebase_client.keys import AsyncKeys, Keys
 from statebase_client.memory import AsyncMemories, Memories
 from statebase_client.results import Record
+from statebase_client.scenarios import AsyncScenarios, Scenarios
 from statebase_client.sessions import AsyncSessions, Sessions
 from statebase_client.traces import AsyncTraces, Traces
 from statebase_client.users import AsyncUsers, Users
