@@ -14,7 +14,7 @@ from incidents_app.forms.base import About, ActForm
 from incidents_app.presenting.gates import missing
 from incidents_app.presenting.why_not import why_not
 from incidents_app.views.scope import person_and_incident
-from statebase_site.access.idempotency import IdempotencyConflict
+from statebase_site.access.idempotency import IdempotencyConflict, recall
 from statebase_site.access.scopes import INCIDENT_MANAGE
 from statebase_site.base.errors import DomainError, InvalidInput, NotFound, TooLarge
 from statebase_site.web.errors import status_of
@@ -60,7 +60,7 @@ class Act(View):
             return self.page(self.form_class.typed_in(request.POST, about=self.about))
         form = self.sent(request.POST)
         if not form.is_valid():
-            return self.page(form, status=422)
+            return self.back() if self.acted_before() else self.page(form, status=422)
         try:
             self.act(form)
         except NotFound:
@@ -92,6 +92,13 @@ class Act(View):
         """Say what was done."""
         if self.done:
             messages.success(self.request, self.done)
+
+    def acted_before(self) -> bool:
+        """Whether this very form acted already: what it asks for may be impossible since."""
+        try:
+            return recall(self.about.by) is not None
+        except IdempotencyConflict:
+            return False
 
     # What they share --------------------------------------------------------------------------------
 

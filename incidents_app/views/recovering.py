@@ -176,15 +176,21 @@ class Resume(Act):
     part = "runbook"
     done = "Resumed: the agent may write again."
 
+    def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        """Raises `SessionNotAffected` where one is named that is none of the incident's."""
+        super().setup(request, *args, **kwargs)
+        self.asked = request.POST.get("session_id") or request.GET.get("session_id")
+        if self.asked:
+            queries.affected_by_session(self.about.incident, self.asked)
+
     @cached_property
     def frozen(self) -> list[AffectedSession]:
         """The sessions that would go on: the one that is named, or all that are frozen."""
-        asked = self.request.POST.get("session_id") or self.request.GET.get("session_id")
         found = self.about.assessed
         return [
             row
             for row in found.affected
-            if found.facts_of(row).is_frozen and asked in (None, "", row.session_id)
+            if found.facts_of(row).is_frozen and self.asked in (None, "", row.session_id)
         ]
 
     @cached_property
