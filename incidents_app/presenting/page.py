@@ -118,7 +118,7 @@ class IncidentPage:
         """The numbers of this episode."""
         return queries.metrics_of(self.episode, self.found.affected)
 
-    @property
+    @cached_property
     def numbers(self) -> list[numbers.Number]:
         return [*numbers.numbers(self.metrics), *numbers.ends(self.metrics)]
 
@@ -153,16 +153,16 @@ class IncidentPage:
         """Why the person may not do what is offered beside it, or nothing."""
         return self.allowed.off(self.next.look_needs) if self.next else ""
 
-    @property
+    @cached_property
     def freezing(self) -> freezing.Freezing | None:
         """How far freezing has come, while the server is at it."""
         return freezing.freezing(self.found.affected) if self.is_active else None
 
-    @property
+    @cached_property
     def to_resolve(self) -> list[gates.Missing]:
         return gates.still_missing(self.found, Status.RESOLVED)
 
-    @property
+    @cached_property
     def to_close(self) -> list[gates.Missing]:
         return gates.still_missing(self.found, Status.CLOSED)
 
@@ -171,13 +171,13 @@ class IncidentPage:
         """Gates that were passed over in this episode."""
         return list(Override.objects.filter(episode=self.episode))
 
-    @property
+    @cached_property
     def overridable(self) -> list[str]:
         """The codes of what is unmet now, each once."""
         to = Status.CLOSED if self.status == Status.RESOLVED else Status.RESOLVED
         return list(dict.fromkeys(each.code for each in self.found.unmet(to)))
 
-    @property
+    @cached_property
     def duties(self) -> list[duties.Duty]:
         return duties.duties(self.found, self.metrics)
 
