@@ -50,7 +50,7 @@ def cancelled(project: Project) -> None:
         actions.add_note,
         after=17,
         by=jon,
-        text="The travel desk called Noor back: she never wrote a word about cancelling.",
+        text="Noor protests in the chat: an earlier flight to New York was all she had asked for.",
         occurred_at=complaint,
     )
     call = next(turn for turn in queries.turns_of(session) if "cancel_booking" in str(turn.input["content"]))

@@ -56,7 +56,12 @@ def told() -> Told:
             occurred_at=NOON - timedelta(hours=1),
             by=maria,
         )
-        actions.add_note(reference=reference, text="They called at 11:10", supersedes=2, by=maria)
+        actions.add_note(
+            reference=reference,
+            text="They called at 11:10.\n- And again:\n# at 11:30",
+            supersedes=2,
+            by=maria,
+        )
         actions.join(reference=reference, by=jon)
     with clock.at(NOON + timedelta(minutes=9)):
         scenario = runbook.resolved(incident, session, maria)
