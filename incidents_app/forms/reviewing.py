@@ -58,13 +58,13 @@ class ReviewForm(ActForm):
             self.add_error(
                 "lessons", f"{who} has changed the lessons meanwhile. Put both together, then save."
             )
-            self.see("lessons", lessons)
+            self.see(lessons=lessons)
             self.theirs = lessons
         return found
 
     def _seen(self, name: str) -> str:
         """What the person began from."""
-        return self.fields[name].to_python(self.data.get(self[name].html_initial_name, ""))
+        return str(self.fields[name].to_python(self.data.get(self[name].html_initial_name, "")))
 
     @property
     def given(self) -> dict[str, Any]:

@@ -88,8 +88,7 @@ class Edit(Act):
         if not isinstance(refusal, EditConflict):
             return super().refused(form, refusal)
         form.refuse(refusal)
-        form.see("summary", refusal.current)
-        form.data["summary_revision"] = refusal.revision
+        form.see(summary=refusal.current, summary_revision=refusal.revision)
         return self.page(form, status=409, theirs=refusal)
 
 
