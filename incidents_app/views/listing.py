@@ -15,7 +15,7 @@ from statebase_site.access.current import actor_for
 from statebase_site.web.listing import list_answer, list_page
 from statebase_site.web.wording import count_noun
 
-_NAMED = (
+_NAMED: tuple[tuple[str, dict[str, str]], ...] = (
     ("All", {}),
     ("Open", {"status": "active"}),
     ("Triage", {"status": "triage"}),

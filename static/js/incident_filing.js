@@ -30,5 +30,7 @@ if (form) {
   register("t", "Title", () => title.focus(), { scope: "Filing" });
   form.addEventListener("input", countSessions);
   countSessions();
-  if (document.activeElement === title) title.select();
+  const wrong = form.querySelector(".wrong input:not(:disabled), .wrong textarea");
+  if (wrong) wrong.focus();
+  else if (document.activeElement === title) title.select();
 }

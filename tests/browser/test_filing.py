@@ -60,7 +60,7 @@ def test_from_a_session_to_a_filed_s1_with_the_keyboard_only(visit, trip, agent)
     page.keyboard.press("1")
     expect(page.get_by_label("Agent deleted or corrupted critical data")).to_be_checked()
     expect(page.locator("#consequence")).to_contain_text(
-        "freezes every session chosen below at once: 1 session now"
+        "freezes every chosen session at once: 1 session now"
     )
     page.keyboard.press("Control+Enter")
     expect(page).to_have_url(re.compile("/incidents/INCIDENT-1/$"))
