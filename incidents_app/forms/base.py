@@ -70,10 +70,9 @@ class ActForm(forms.Form):
             data[hidden] = str(value)
         self.data = data
 
-    def refuse(self, refusal: DomainError, words: str = "") -> None:
+    def refuse(self, refusal: DomainError, words: str) -> None:
         """Say at the field at fault, or on top, why the action did not take it."""
-        field = refusal.param if refusal.param in self.fields else None
-        self.add_error(field, words or refusal.in_words)
+        self.add_error(refusal.param if refusal.param in self.fields else None, words)
 
     @classmethod
     def typed_in(cls, data: QueryDict, *, about: About) -> ActForm:

@@ -41,7 +41,7 @@ class ReviewForm(ActForm):
         self.fields["checkpoint_session"].offer(about.rows)  # type: ignore[attr-defined]
         scenarios = about.incident.scenarios.all()
         choices = [(each.public_id, each.name) for each in scenarios]
-        self.fields["scenario_id"].choices = [("", "none yet"), *choices]  # type: ignore[attr-defined]
+        self.fields["scenario_id"].choices = [("", "none chosen"), *choices]  # type: ignore[attr-defined]
 
     theirs: str | None = None
     """The lessons that somebody else wrote meanwhile."""

@@ -85,7 +85,7 @@ class Override(Act):
     lead = "The condition stays unmet, and is passed over. Do this only where it can't be met."
     nothing = ("Nothing is unmet", "Every condition for resolving and closing is met already.")
     title, button, tone = "Override a condition", "Override", "danger"
-    done, needs, part = "Overridden; the page and every export show it.", FULL, "gates"
+    done, needs = "Overridden; the page and every export show it.", FULL
 
     def act(self, form: ActForm) -> None:
         actions.override(**self.said, **form.given)

@@ -17,7 +17,7 @@ class Review(Act):
     form_class = ReviewForm
     template = "incidents_app/review_form.html"
     title, button = "Post-incident review", "Save the review"
-    done, part = "The review is saved.", "review"
+    done = "The review is saved."
 
     def initial(self) -> dict[str, Any]:
         episode = self.about.assessed.episode
@@ -40,7 +40,7 @@ class Review(Act):
 class Approve(Press):
     """Approve the review."""
 
-    done, part = "The review is approved.", "review"
+    done = "The review is approved."
 
     def act(self, form: ActForm) -> None:
         actions.approve_review(**self.said)

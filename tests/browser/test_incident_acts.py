@@ -88,7 +88,7 @@ def test_from_the_picker_to_the_rollback_with_the_keyboard_only(visit, incident,
     expect(page.locator("#chosen")).to_have_text(f"Last good v{bad - 1}, divergence v{bad}")
     page.get_by_label("How it was found").fill("By eye")
     press("Enter")
-    page.wait_for_url(re.compile(r"/incidents/INCIDENT-1/#runbook"))
+    page.wait_for_url(re.compile(r"/incidents/INCIDENT-1/$"))
     row = AffectedSession.objects.get(episode__incident=incident)
     assert (row.divergence_version, row.last_good_version, row.found_how) == (bad, bad - 1, "By eye")
 
@@ -98,7 +98,7 @@ def test_from_the_picker_to_the_rollback_with_the_keyboard_only(visit, incident,
     expect(page.get_by_role("alert")).to_contain_text("only after confirming")
     page.get_by_label("Yes, although INCIDENT-2 is open on it").press("Space")
     page.keyboard.press("r")
-    page.wait_for_url(re.compile(r"/incidents/INCIDENT-1/#runbook"))
+    page.wait_for_url(re.compile(r"/incidents/INCIDENT-1/$"))
     row.refresh_from_db()
     assert row.rolled_back_to == bad - 1
 
