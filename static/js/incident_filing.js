@@ -31,6 +31,10 @@ if (form) {
   form.addEventListener("input", countSessions);
   countSessions();
   const wrong = form.querySelector(".wrong input:not(:disabled), .wrong textarea");
+  // The browser focuses the title by itself, but perhaps only after this has run.
   if (wrong) wrong.focus();
-  else if (document.activeElement === title) title.select();
+  else if ([document.body, title].includes(document.activeElement)) {
+    title.focus();
+    title.select();
+  }
 }

@@ -54,7 +54,7 @@ def test_from_a_session_to_a_filed_s1_with_the_keyboard_only(visit, trip, agent)
     title = page.get_by_label("Title")
     expect(title).to_be_focused()
     expect(title).to_have_value("travel-agent: wrong state at v3")
-    assert page.evaluate("getSelection().toString()") == "travel-agent: wrong state at v3"
+    page.wait_for_function("getSelection().toString() === 'travel-agent: wrong state at v3'")
     page.keyboard.type("2 bookings deleted")
     page.keyboard.press("Tab")
     page.keyboard.press("1")
