@@ -21,11 +21,12 @@ from incidents_app.models import (
 )
 from sessions_app.actions import action
 from statebase_site.access.models import Project
+from statebase_site.base.jobs import do_all
 
 
 def run_once() -> int:
     """Hold and freeze what waits, and tell what happened outside; returns how much was done."""
-    return secure_waiting() + take_notice_of_all(Incident.objects.all())
+    return do_all((secure_waiting, lambda: take_notice_of_all(Incident.objects.all())))
 
 
 @action

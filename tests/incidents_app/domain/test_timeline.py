@@ -119,7 +119,7 @@ def test_viewers_write_nothing(acme, incident):
 def test_the_second_of_two_who_edit_the_summary_sees_both(incident, maria, edda):
     edit = {"reference": incident.reference, "summary_revision": incident.summary_revision}
     actions.edit(**edit, summary="Edda's words", by=edda)
-    with pytest.raises(EditConflict, match="user:edda has changed the summary") as refused:
+    with pytest.raises(EditConflict, match="edda has changed the summary") as refused:
         actions.edit(**edit, summary="Maria's words", by=maria)
     assert (refused.value.current, refused.value.revision) == ("Edda's words", 1)
     actions.edit(**{**edit, "summary_revision": 1}, summary="Both words", by=maria)
