@@ -81,9 +81,7 @@ class OverrideForm(ActForm):
             for each in about.assessed.unmet(to)
         }
         choices = [(code, f"{code.replace('_', ' ')} · {message[:120]}") for code, message in unmet.items()]
-        self.fields["gate"].choices = [("", "choose"), *choices]  # type: ignore[attr-defined]
-
-    @property
-    def has_choices(self) -> bool:
-        """Whether anything is unmet."""
-        return len(self.fields["gate"].choices) > 1  # type: ignore[attr-defined]
+        self.has_choices = bool(choices)
+        if len(choices) != 1:  # of one there is nothing to choose
+            choices.insert(0, ("", "choose"))
+        self.fields["gate"].choices = choices  # type: ignore[attr-defined]
