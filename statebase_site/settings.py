@@ -120,6 +120,8 @@ MAX_STATE_BYTES = env.number("STATEBASE_MAX_STATE_BYTES", 2 * 1024 * 1024, least
 DEFAULT_TTL_SECONDS = env.number("STATEBASE_DEFAULT_TTL_SECONDS", 86_400)  # 0 = sessions never expire
 PURGE_DELETED_AFTER_DAYS = env.number("STATEBASE_PURGE_DELETED_DAYS", 7)
 PURGE_EXPIRED_AFTER_DAYS = env.number("STATEBASE_PURGE_EXPIRED_DAYS", 30)
+# How memories are found: "words", or the dotted path of a class like sessions_app.embedding.Embedder.
+EMBEDDER = env.text("STATEBASE_EMBEDDER") or "words"
 # In front of one proxy that sets X-Forwarded-For, its last entry is the client; 0 = no proxy.
 TRUSTED_PROXIES = env.number("STATEBASE_TRUSTED_PROXIES", 0)
 

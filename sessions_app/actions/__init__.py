@@ -6,6 +6,7 @@ idempotency key on `by.request`, a repeated call returns what the first one made
 
 from sessions_app.actions._action import action, locked_session, may_undo_freeze
 from sessions_app.actions.create import create_session, fork
+from sessions_app.actions.entities import create_entity, delete_entity, update_entity
 from sessions_app.actions.importing import RunImported, import_run
 from sessions_app.actions.keys import create_key, revoke_key
 from sessions_app.actions.lifecycle import (
@@ -15,7 +16,15 @@ from sessions_app.actions.lifecycle import (
     restore_deleted_session,
     update_session,
 )
-from sessions_app.actions.outcomes import SessionWritten, StateWritten, TraceWritten, TurnWritten
+from sessions_app.actions.memories import add_memory, delete_memory, update_memory
+from sessions_app.actions.outcomes import (
+    EntityWritten,
+    MemoryWritten,
+    SessionWritten,
+    StateWritten,
+    TraceWritten,
+    TurnWritten,
+)
 from sessions_app.actions.rollback import rollback
 from sessions_app.actions.state import MERGE, REPLACE, freeze, resume, update_state
 from sessions_app.actions.traces import create_trace
@@ -24,16 +33,22 @@ from sessions_app.actions.turns import add_turn
 __all__ = [
     "MERGE",
     "REPLACE",
+    "EntityWritten",
+    "MemoryWritten",
     "RunImported",
     "SessionWritten",
     "StateWritten",
     "TraceWritten",
     "TurnWritten",
     "action",
+    "add_memory",
     "add_turn",
+    "create_entity",
     "create_key",
     "create_session",
     "create_trace",
+    "delete_entity",
+    "delete_memory",
     "delete_session",
     "fork",
     "freeze",
@@ -46,6 +61,8 @@ __all__ = [
     "resume",
     "revoke_key",
     "rollback",
+    "update_entity",
+    "update_memory",
     "update_session",
     "update_state",
 ]

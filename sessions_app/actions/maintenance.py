@@ -15,7 +15,10 @@ from sessions_app.diff import Changes
 from sessions_app.enums import Action
 from sessions_app.models import (
     AgentSession,
+    Entity,
     EvidenceHold,
+    Memory,
+    MemoryTag,
     RefusedWrite,
     SessionMetadataPair,
     SessionPath,
@@ -130,12 +133,26 @@ def _purge(*, session_id: str, by: Actor) -> bool:
     return True
 
 
+_OF_SESSION = (
+    StateVersion,
+    Turn,
+    Trace,
+    RefusedWrite,
+    SessionMetadataPair,
+    SessionPath,
+    EvidenceHold,
+    Memory,
+    Entity,
+)
+
+
 def remove_sessions(sessions: QuerySet[AgentSession]) -> None:
     """Delete sessions with all that hangs on them; the caller's transaction and right to do so."""
     keys = list(sessions.values_list("pk", flat=True))
     # The triggers let the rows of a session go only once it is marked.
     AgentSession.objects.filter(pk__in=keys).update(purging=True)
-    for model in (StateVersion, Turn, Trace, RefusedWrite, SessionMetadataPair, SessionPath, EvidenceHold):
+    _remove_rows(MemoryTag.objects.filter(memory__in=Memory.objects.filter(agent_session__in=keys)))
+    for model in _OF_SESSION:
         _remove_rows(model._base_manager.filter(agent_session_id__in=keys))
     _remove_rows(AgentSession.objects.filter(pk__in=keys))
 
@@ -150,6 +167,8 @@ def remove_project_content(*, project: Project) -> None:
     """Remove all sessions and traces of a project: `demo --reset`, for the demo project only."""
     Project.objects.filter(pk=project.pk).update(purging=True)
     remove_sessions(AgentSession.objects.filter(project=project))
+    _remove_rows(MemoryTag.objects.filter(memory__in=Memory.objects.filter(project=project)))
+    _remove_rows(Memory.objects.filter(project=project))
     _remove_rows(Trace._base_manager.filter(project=project))
     Project.objects.filter(pk=project.pk).update(purging=False)
 
