@@ -301,14 +301,15 @@ def _prevention(facts: IncidentFacts) -> list[Unmet]:
 
 
 def _before_closing(facts: IncidentFacts) -> list[Unmet]:
-    if facts.status != Status.RESOLVED:
-        return [*_before_resolving(facts), Unmet("not_resolved", None, "Resolve it first.")]
-    # Whatever froze it since: an ended incident does not leave a session stopped in its name.
-    missing = [
-        _still_frozen(each)
-        for each in facts.sessions
-        if each.is_frozen and each.freeze_version is not None and Step.RESUME not in each.exempt
-    ]
+    if facts.status == Status.RESOLVED:
+        # Whatever froze it since: an ended incident does not leave a session stopped in its name.
+        missing = [
+            _still_frozen(each)
+            for each in facts.sessions
+            if each.is_frozen and each.freeze_version is not None and Step.RESUME not in each.exempt
+        ]
+    else:
+        missing = [*_before_resolving(facts), Unmet("not_resolved", None, "Resolve it first.")]
     if facts.peak_severity and MATRIX[facts.peak_severity].review == Need.REQUIRED and not facts.is_approved:
         if facts.review_missing:
             wanting = ", ".join(facts.review_missing)

@@ -13,10 +13,18 @@ from incidents_app.views import (
     scenarios,
     securing,
 )
+from incidents_app.views.filing import file
+from incidents_app.views.listing import incident_list
+from incidents_app.views.numbers import numbers_page
+from incidents_app.views.of_session import of_session
 
 app_name = "incidents"
 
 urlpatterns = [
+    path("incidents/", incident_list, name="list"),
+    path("incidents/file", file, name="file"),
+    path("incidents/numbers", numbers_page, name="numbers"),
+    path("incidents/of-session/<str:session_id>", of_session, name="of-session"),
     path("incidents/<str:reference>/", incident.incident, name="incident"),
     path("incidents/<str:reference>/live", incident.live, name="live"),
     path("incidents/<str:reference>/postmortem.md", exports.postmortem, name="postmortem"),

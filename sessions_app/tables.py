@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from sessions_app.enums import TraceSource
 from sessions_app.models import Trace
+from sessions_app.queries import version_made
 from statebase_site.web.tables import MOMENT, NUMBER
 from statebase_site.web.templatetags.ui import visible
 
@@ -99,15 +99,6 @@ class SessionTraceTable(TraceTable):
 
     class Meta(TraceTable.Meta):
         exclude = ("session",)
-
-
-def version_made(trace: Trace) -> int | None:
-    """The version that a trace of the server tells of; None where there is none."""
-    if trace.source != TraceSource.SYSTEM:
-        return None
-    details = trace.details
-    number = details.get("new_version", details.get("version", details.get("fork_version")))
-    return number if isinstance(number, int) else None
 
 
 def sort_column(asked: str | None) -> tuple[str, bool]:

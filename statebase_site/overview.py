@@ -10,11 +10,13 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from incidents_app import queries as incidents
 from sessions_app import queries
 from sessions_app.queries import overview as numbers
 from sessions_app.queries.overview import Span
 from statebase_site.access.actor import Actor
 from statebase_site.access.current import actor_for
+from statebase_site.page_context import open_incidents
 from statebase_site.web.times import ViewerTimes
 from statebase_site.web.wording import count_noun
 
@@ -47,12 +49,12 @@ class Picture:
 
 @login_required
 def overview(request: HttpRequest) -> HttpResponse:
-    """Frozen sessions, refused writes, latest rollbacks, and the rollback rate against 2 / 5 / 10 %."""
+    """Open incidents, frozen sessions, refused writes, and the rollback rate against 2 / 5 / 10 %."""
     by = actor_for(request)
     recent = queries.keyset_page(queries.sessions_for(by), moment="updated_at", limit=_ROWS).rows
     context: dict[str, object] = {"nav_current": "overview", "recent": recent}
     if recent:
-        context |= _numbers(by, ViewerTimes.of(request))
+        context |= _numbers(by, ViewerTimes.of(request)) | _incidents(by, request)
     return render(request, "overview.html", context)
 
 
@@ -72,6 +74,15 @@ def _numbers(by: Actor, times: ViewerTimes) -> dict[str, object]:
         "writes": _picture(hours, lambda span: span.writes, _writes_in_words, 1),
         "write_count": sum(span.writes for span in hours),
         "zone_name": times.zone_name,
+    }
+
+
+def _incidents(by: Actor, request: HttpRequest) -> dict[str, object]:
+    now = open_incidents(request)
+    return {
+        "now": now,
+        "urgent": incidents.most_urgent(by, _ROWS) if now and now.count else [],
+        "overdue_follow_ups": incidents.overdue_follow_ups(by).count(),
     }
 
 

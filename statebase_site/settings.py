@@ -65,6 +65,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "statebase_site.access.context.page",
+                "statebase_site.page_context.incidents",
             ],
             "builtins": ["statebase_site.web.templatetags.ui"],
         },

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from django.db import IntegrityError
+from django.db.models import Model
 
 from incidents_app import queries, rules
 from incidents_app.actions._work import (
@@ -16,24 +20,33 @@ from incidents_app.actions._work import (
 from incidents_app.actions.filing import link
 from incidents_app.actions.recovering import resume
 from incidents_app.actions.securing import hold_of, secure
-from incidents_app.enums import ENDED, EventKind, Severity, Status
+from incidents_app.actions.severity import raise_to
+from incidents_app.enums import ACTIVE, ENDED, EventKind, Severity, Status
 from incidents_app.errors import GateUnmet, IncidentEnded
 from incidents_app.limits import check_text
-from incidents_app.matrix import MATRIX
-from incidents_app.models import AffectedSession, Episode, Incident, Override, Pin
+from incidents_app.matrix import MATRIX, is_worse
+from incidents_app.models import AffectedSession, Effect, Episode, Exemption, Incident, Override, Pin
 from sessions_app import actions as sessions
-from sessions_app.actions import action, locked_session
+from sessions_app.actions import action
 from sessions_app.models import AgentSession, EvidenceHold
 from statebase_site.access.actor import Actor
 from statebase_site.access.idempotency import recall, remember
 from statebase_site.access.scopes import FULL, INCIDENT_MANAGE
 from statebase_site.base.errors import Conflict, InvalidInput
 
+Copied = TypeVar("Copied", bound=Model)
+
 
 class CannotReopen(Conflict):
     """Only what is resolved, closed or declined can be reopened."""
 
     code = "cannot_reopen"
+
+
+class SessionsChanged(Conflict):
+    """A session was added while the incident was about to end."""
+
+    code = "sessions_changed"
 
 
 @incident_action(INCIDENT_MANAGE, to="resolve an incident")
@@ -99,7 +112,7 @@ def decline(*, reference: str, reason: str, resume_sessions: bool = False, by: A
     """Say that it is no incident, and why; with `resume_sessions` its frozen sessions go on first."""
     by.require(INCIDENT_MANAGE, to="decline an incident")
     reason = check_text(reason, "reason")
-    if resume_sessions:
+    if resume_sessions and not recall(by):
         incident = queries.incident_for(by, reference)
         if incident.status not in ENDED:
             resume(reference=reference, reason=f"declined: {reason}"[:1000], by=by.part())
@@ -108,8 +121,7 @@ def decline(*, reference: str, reason: str, resume_sessions: bool = False, by: A
 
 @action
 def _end(*, reference: str, to: Status, reason: str, by: Actor) -> IncidentWritten:
-    rows = _present_rows(queries.incident_for(by, reference))
-    _lock_sessions(rows, by)
+    rows = _locked_rows(queries.incident_for(by, reference))
     incident = locked_incident(by, reference)
     if recall(by):
         return IncidentWritten(incident, replayed=True)
@@ -117,6 +129,7 @@ def _end(*, reference: str, to: Status, reason: str, by: Actor) -> IncidentWritt
     if incident.status == to:
         return IncidentWritten(incident)
     work.refuse_if_ended()
+    _refuse_if_grown(incident, rows)
     if to == Status.CLOSED:
         work.require_command(to="close it")
         _pass_gate(work, to)
@@ -142,16 +155,18 @@ def _present_rows(incident: Incident) -> list[AffectedSession]:
     )
 
 
-def _lock_sessions(rows: Sequence[AffectedSession], by: Actor) -> None:
-    """All of them in ascending order, before the incident."""
-    present = set(
-        AgentSession.objects.filter(
-            pk__in=[row.agent_session_id for row in rows], deleted_at=None
-        ).values_list("public_id", flat=True)
-    )
-    for row in rows:
-        if row.session_id in present and row.held_at:
-            locked_session(row.session_id, by)
+def _locked_rows(incident: Incident) -> list[AffectedSession]:
+    """The rows of its sessions, and the sessions locked: all, in ascending order, before the incident."""
+    rows = _present_rows(incident)
+    sessions_of = AgentSession.objects.filter(pk__in=[row.agent_session_id for row in rows])
+    list(sessions_of.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+    return rows
+
+
+def _refuse_if_grown(incident: Incident, rows: Sequence[AffectedSession]) -> None:
+    """Raise where a session came to the locked incident after its sessions were locked."""
+    if {row.pk for row in _present_rows(incident)} != {row.pk for row in rows}:
+        raise SessionsChanged(f"The sessions of {incident.reference} changed at this moment; try again.")
 
 
 def _release(incident: Incident, rows: Sequence[AffectedSession], by: Actor) -> None:
@@ -180,8 +195,7 @@ def _merge(*, reference: str, into: str, by: Actor) -> IncidentWritten:
     source, target = queries.incident_for(by, reference), queries.incident_for(by, into)
     if source.pk == target.pk:
         raise InvalidInput("An incident can't be merged into itself.", param="into")
-    rows = _present_rows(source)
-    _lock_sessions(rows, by)
+    rows = _locked_rows(source)
     # Two who merge them into each other: the lower number first.
     locked = {
         each.pk: locked_incident(by, each.reference)
@@ -196,6 +210,7 @@ def _merge(*, reference: str, into: str, by: Actor) -> IncidentWritten:
     leaving.refuse_if_ended()
     if target.status in ENDED:
         raise IncidentEnded(target.reference, target.status)
+    _refuse_if_grown(source, rows)
     _bring_over(rows, joining)
     for follow_up in source.follow_ups.all():
         follow_up.pk, follow_up.incident = None, target
@@ -207,6 +222,9 @@ def _merge(*, reference: str, into: str, by: Actor) -> IncidentWritten:
         f"{source.reference} was merged into this: {source.title}",
         details={"from": reference},
     )
+    # What was worse before does not become harmless by merging it.
+    if source.severity is not None and is_worse(source.severity, target.severity):
+        raise_to(joining, Severity(source.severity), f"{source.reference} was {source.severity}")
     joining.finish()
     leaving.tell(EventKind.MERGED, f"Merged into {target.reference}: {target.title}", details={"into": into})
     leaving.finish()
@@ -220,30 +238,35 @@ def _merge(*, reference: str, into: str, by: Actor) -> IncidentWritten:
 
 
 def _bring_over(rows: Sequence[AffectedSession], joining: Work) -> None:
-    """Copy the sessions that the other does not have yet, with the facts and pins recorded about them."""
+    """Copy the sessions that the other does not have yet, with all that was recorded about them."""
     known = set(joining.episode.affected.values_list("session_id", flat=True))
-    for row in rows:
-        if row.session_id in known:
+    present = set(
+        AgentSession.objects.filter(
+            pk__in=[row.agent_session_id for row in rows], deleted_at=None
+        ).values_list("pk", flat=True)
+    )
+    for old in rows:
+        if old.session_id in known:
             continue
-        pins = list(row.pins.all())
-        row = AffectedSession.objects.get(pk=row.pk)
-        row.pk, row.episode, row.held_at = None, joining.episode, joining.moment
-        row._state.adding = True
-        row.freeze_wanted = row.freeze_version is None and _freezes_at_once(joining.incident)
+        row = _copy(AffectedSession.objects.get(pk=old.pk), episode=joining.episode, held_at=None)
+        if row.freeze_version is None and _freezes_at_once(joining.incident):
+            row.freeze_wanted = True
+        if row.agent_session_id in present:
+            row.held_at = joining.moment
+            sessions.hold(session_id=row.session_id, **hold_of(joining.incident), by=joining.acting)
         row.save()
-        sessions.hold(session_id=row.session_id, **hold_of(joining.incident), by=joining.acting)
-        Pin.objects.bulk_create(
-            [
-                Pin(
-                    affected=row,
-                    **{
-                        name: getattr(pin, name)
-                        for name in ("kind", "target", "content", "sha256", "note", "pinned_by", "pinned_at")
-                    },
-                )
-                for pin in pins
-            ]
-        )
+        for model in (Pin, Effect, Exemption):
+            kept: list[Any] = [_copy(each, affected=row) for each in model.objects.filter(affected=old)]
+            model.objects.bulk_create(kept)
+
+
+def _copy(row: Copied, **changes: Any) -> Copied:
+    """The same row once more, not stored yet."""
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.pk = None
+    row._state.adding = True
+    return row
 
 
 def _freezes_at_once(incident: Incident) -> bool:
@@ -252,7 +275,10 @@ def _freezes_at_once(incident: Incident) -> bool:
 
 def reopen(*, reference: str, reason: str, by: Actor) -> IncidentWritten:
     """Begin a new episode: its sessions are held again, and the old times and review stay readable."""
-    written = _reopen(reference=reference, reason=reason, by=by)
+    try:
+        written = _reopen(reference=reference, reason=reason, by=by)
+    except IntegrityError:  # the same was filed a moment ago: now that is found
+        written = _reopen(reference=reference, reason=reason, by=by)
     secure(written.incident, by=by)
     written.incident.refresh_from_db()
     return written
@@ -267,6 +293,7 @@ def _reopen(work: Work, *, reason: str) -> None:
             f"{work.reference} is {incident.status}: "
             "only what is resolved, closed or declined can be reopened."
         )
+    _refuse_beside_another(incident)
     rows = _present_rows(incident)
     old = work.episode
     old.closed_at = old.closed_at or work.moment
@@ -288,3 +315,15 @@ def _reopen(work: Work, *, reason: str) -> None:
         f"Reopened: {reason}",
         details={"episode": incident.episode_number, "reason": reason},
     )
+
+
+def _refuse_beside_another(incident: Incident) -> None:
+    """Of what is filed under one key, one incident is open."""
+    same = Incident.objects.filter(
+        project=incident.project_id, dedup_key=incident.dedup_key, dedup_key__isnull=False, status__in=ACTIVE
+    )
+    if other := same.exclude(pk=incident.pk).first():
+        raise CannotReopen(
+            f"{other.reference} is open already about the same as {incident.reference}.",
+            suggestion=f"Go on in {other.reference}.",
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from incidents_app import queries
 from incidents_app.actions._work import IncidentWritten, Work, incident_action, session_action
 from incidents_app.enums import Disposition, EventKind, Severity, Step
-from incidents_app.errors import GateUnmet
+from incidents_app.errors import GateUnmet, IncidentEnded
 from incidents_app.limits import check_line, check_text
 from incidents_app.matrix import MATRIX
 from incidents_app.models import AffectedSession, Effect, Incident
@@ -15,6 +15,7 @@ from sessions_app import actions as sessions
 from sessions_app import queries as session_queries
 from sessions_app.models import AgentSession
 from statebase_site.access.actor import Actor
+from statebase_site.access.idempotency import recall
 from statebase_site.access.scopes import INCIDENT_MANAGE
 from statebase_site.base import json
 from statebase_site.base.errors import Conflict, InvalidInput, NotFound
@@ -210,6 +211,10 @@ def resume(
     incident = queries.incident_for(by, reference)
     if session_id is not None:
         return _resume(reference=reference, session_id=session_id, reason=reason, confirm=confirm, by=by)
+    if not incident.is_active:
+        raise IncidentEnded(incident.reference, incident.status)
+    if recall(by):
+        return IncidentWritten(incident, replayed=True)
     found = queries.assess(incident)
     frozen = [row.session_id for row in found.affected if found.facts_of(row).is_frozen]
     if not confirm:
@@ -217,7 +222,12 @@ def resume(
     # Each is repeatable by itself: one that goes on already is passed over.
     for each in frozen:
         _resume(reference=reference, session_id=each, reason=reason, confirm=confirm, by=by.part())
-    return IncidentWritten(queries.incident_for(by, reference))
+    return _resumed_all(reference=reference, by=by)
+
+
+@incident_action(INCIDENT_MANAGE, to="resume a frozen session")
+def _resumed_all(work: Work) -> None:
+    """Settles the incident, and keeps the answer of a request that may be sent again."""
 
 
 @session_action(INCIDENT_MANAGE, to="resume a frozen session")

@@ -9,6 +9,7 @@ from incidents_app.enums import EventKind, Severity
 from incidents_app.errors import CommandRefused, GateUnmet, ScenarioNotFound
 from incidents_app.limits import check_text
 from incidents_app.matrix import MATRIX
+from incidents_app.models import Episode, Incident
 from incidents_app.queries.assessing import review_missing
 from incidents_app.rules import Unmet
 from sessions_app import queries as session_queries
@@ -33,34 +34,28 @@ def write_review(
     `no_checkpoint_why` why none was. Raises `VersionNotFound`, `SessionNotAffected`, `ScenarioNotFound`.
     """
     incident, episode = work.incident, work.episode
-    changed: JsonObject = {}
+    before = _written(incident, episode)
     if failure_mode is not None:
-        check_failure_mode(failure_mode)
-        changed["failure_mode"] = [incident.failure_mode, failure_mode]
-        incident.failure_mode = failure_mode
+        incident.failure_mode = check_failure_mode(failure_mode)
     if checkpoint is not None:
         session_id, version = checkpoint
         row = work.about(session_id)
         session = AgentSession.objects.get(pk=row.agent_session_id)
-        after = session_queries.absolute_version(session, version)
-        changed["missing_checkpoint"] = [episode.checkpoint_session, session_id, after]
-        episode.checkpoint_session, episode.checkpoint_after = session_id, after
+        episode.checkpoint_session = session_id
+        episode.checkpoint_after = session_queries.absolute_version(session, version)
         episode.no_checkpoint_why = ""
     elif no_checkpoint_why is not None:
-        why = check_text(no_checkpoint_why, "why")
-        changed["missing_checkpoint"] = [episode.checkpoint_session, None, why]
+        episode.no_checkpoint_why = check_text(no_checkpoint_why, "why")
         episode.checkpoint_session = episode.checkpoint_after = None
-        episode.no_checkpoint_why = why
     if lessons is not None:
-        text = check_text(lessons, "lessons", required=False)
-        changed["lessons"] = [episode.lessons, text]
-        episode.lessons = text
+        episode.lessons = check_text(lessons, "lessons", required=False)
     if scenario_id is not None:
         scenario = incident.scenarios.filter(public_id=scenario_id.replace("\x00", "")).first()
         if scenario is None:
             raise ScenarioNotFound(scenario_id)
-        changed["scenario"] = [None, scenario_id]
         episode.review_scenario = scenario
+    after = _written(incident, episode)
+    changed: JsonObject = {name: [old, after[name]] for name, old in before.items() if old != after[name]}
     if not changed:
         return
     again = " Its approval is taken back." if episode.approved_at else ""
@@ -69,6 +64,22 @@ def write_review(
     if incident.resolved_at and incident.peak_severity:
         incident.review_due = MATRIX[Severity(incident.peak_severity)].review_due(incident.resolved_at)
     work.tell(EventKind.REVIEW, f"Changed the review.{again}", details=changed)
+
+
+def _written(incident: Incident, episode: Episode) -> JsonObject:
+    """What the review says, as the timeline tells a change of it."""
+    checkpoint: JsonObject | None = None
+    if episode.checkpoint_session is not None:
+        checkpoint = {"session_id": episode.checkpoint_session, "after_version": episode.checkpoint_after}
+    elif episode.no_checkpoint_why:
+        checkpoint = {"none": True, "why": episode.no_checkpoint_why}
+    scenario = episode.review_scenario
+    return {
+        "failure_mode": incident.failure_mode,
+        "missing_checkpoint": checkpoint,
+        "lessons": episode.lessons,
+        "scenario": scenario.public_id if scenario else None,
+    }
 
 
 @incident_action(INCIDENT_MANAGE, to="approve the review")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from django.contrib.auth.models import User
@@ -48,6 +49,12 @@ class Past:
     sessions: int
     numbers: list[numbers.Number]
     overrides: list[Override]
+
+    @property
+    def times(self) -> list[tuple[str, datetime | None]]:
+        """When it reached each stage."""
+        names = ("contained", "recovered", "resolved", "closed")
+        return [(name.capitalize(), getattr(self.episode, f"{name}_at")) for name in names]
 
 
 class IncidentPage:

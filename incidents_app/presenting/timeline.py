@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db.models import QuerySet
 from django.http import QueryDict
 
 from incidents_app.enums import EventKind
 from incidents_app.models import Incident, TimelineEvent
+from statebase_site.access.actor import ActorKind
 
 ROWS_A_PAGE = 40
+LATE_AFTER = timedelta(minutes=2)
 
 FILTERS = {"all": "All", "evidence": "Evidence", "notes": "Notes"}
 _KINDS = {
@@ -38,6 +41,19 @@ class Line:
 
     event: TimelineEvent
     corrected_by: list[int]
+
+    @property
+    def who(self) -> str:
+        """Whose doing it was, as people say it."""
+        label = self.event.actor_label
+        if self.event.actor_kind == ActorKind.SYSTEM:
+            return "the server"
+        return f"key {label}" if self.event.actor_kind == ActorKind.KEY else label.removeprefix("user:")
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it was written down well after it happened."""
+        return self.event.created_at - self.event.occurred_at > LATE_AFTER
 
 
 @dataclass(frozen=True, slots=True)

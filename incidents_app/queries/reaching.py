@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q
 
 from incidents_app.models import AffectedSession, Incident
 from sessions_app.models import AgentSession
+from statebase_site.access.actor import Actor
+from statebase_site.base.ids import findable
 
 CONTAMINATED_MOST = 200
+_AGENT_SHOWN = 120  # characters, so that a title has room for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,20 @@ def contaminated_forks(incident: Incident, affected: Sequence[AffectedSession]) 
     return found[:CONTAMINATED_MOST]
 
 
+def sessions_named(session_ids: Iterable[str], projects: Iterable[int]) -> dict[str, AgentSession]:
+    """The sessions with these ids in any of `projects` (their keys), by id; also expired ones."""
+    found = AgentSession.objects.filter(
+        public_id__in=[findable(each) for each in session_ids], project__in=list(projects), deleted_at=None
+    )
+    return {each.public_id: each for each in found.select_related("project")}
+
+
+def recently_active(by: Actor, *, but: Iterable[str], limit: int) -> list[AgentSession]:
+    """The sessions that changed last, which are those an incident is most likely about."""
+    others = AgentSession.objects.filter(project=by.project, deleted_at=None).exclude(public_id__in=list(but))
+    return list(others.order_by("-updated_at", "-pk")[:limit])
+
+
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     """What a filing form is filled with, from where it was opened."""
@@ -67,7 +84,7 @@ def suggested_for(agent_session: AgentSession, version: int | None) -> Suggestio
     number = agent_session.head_version if version is None else version
     frozen = agent_session.is_frozen
     return Suggestion(
-        title=f"{agent_session.agent_id}: wrong state at v{number}",
+        title=f"{agent_session.agent_id[:_AGENT_SHOWN]}: wrong state at v{number}",
         session_id=agent_session.public_id,
         agent_id=agent_session.agent_id,
         version=number,

@@ -9,7 +9,17 @@ from itertools import chain
 from pathlib import PurePath
 from typing import Protocol
 
-from sessions_app.importers import openai_chat
+from sessions_app.importers import (
+    adk,
+    agentdojo,
+    langgraph,
+    mini_swe_agent,
+    openai_chat,
+    openhands,
+    swe_agent,
+    toolbench,
+    who_and_when,
+)
 from sessions_app.importers.run import RecordingFault, Run, Step
 from sessions_app.importers.source import Parsed, Unreadable, parse_file
 from statebase_site.base import json
@@ -35,7 +45,17 @@ class Reader(Protocol):
 
 
 # The first that recognises a document reads it: those with the narrower mark come first.
-READERS: tuple[Reader, ...] = (openai_chat,)
+READERS: tuple[Reader, ...] = (
+    langgraph,
+    openhands,
+    swe_agent,
+    toolbench,
+    agentdojo,
+    adk,
+    who_and_when,
+    mini_swe_agent,
+    openai_chat,
+)
 
 
 @dataclass(frozen=True, slots=True)

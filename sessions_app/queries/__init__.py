@@ -19,6 +19,7 @@ from sessions_app.queries.traces import (
     trace_for,
     trace_of_projects,
     traces_for,
+    version_made,
     with_reasoning,
 )
 from sessions_app.queries.turns import (
@@ -93,6 +94,7 @@ __all__ = [
     "turns_that_made_versions",
     "verify_session",
     "version_before_turns",
+    "version_made",
     "version_row",
     "versions_of",
     "visible_to",

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from sessions_app.enums import OLDER_ACTION_NAMES, Action
+from sessions_app.enums import OLDER_ACTION_NAMES, Action, TraceSource
 from sessions_app.errors import TraceNotFound
 from sessions_app.models import AgentSession, RefusedWrite, StateVersion, Trace, Turn
 from statebase_site.access.actor import Actor
@@ -67,7 +67,7 @@ def trace_of_projects(trace_id: str, projects: Iterable[Project]) -> Trace:
     trace = (
         Trace.objects.filter(public_id=findable(trace_id), project__in=list(projects))
         .exclude(agent_session__deleted_at__isnull=False)
-        .select_related("agent_session")
+        .select_related("agent_session__project")
         .first()
     )
     if trace is None:
@@ -98,3 +98,12 @@ def reasonings(traces: Iterable[Trace]) -> dict[str, str]:
         reasoned = model.objects.filter(agent_session__in=sessions, trace_id__in=ids)
         found |= {trace: text for trace, text in reasoned.values_list("trace_id", "reasoning") if text}
     return found
+
+
+def version_made(trace: Trace) -> int | None:
+    """The version that a trace of the server tells of; None where there is none."""
+    if trace.source != TraceSource.SYSTEM:
+        return None
+    details = trace.details
+    number = details.get("new_version", details.get("version", details.get("fork_version")))
+    return number if isinstance(number, int) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
 from django.template import Context
@@ -14,6 +15,7 @@ from sessions_app.queries import windows
 from sessions_app.time_machine.allowed import allowed
 from sessions_app.time_machine.entries import silence_in_words
 from statebase_site.access.current import actor_for, new_form_key
+from statebase_site.access.scopes import INCIDENT_MANAGE, SESSIONS_WRITE
 from statebase_site.web.times import ViewerTimes
 
 register = template.Library()
@@ -33,6 +35,26 @@ def frozen_banner(context: Context, agent_session: AgentSession) -> dict[str, An
         "hold": next(iter(windows.open_holds(agent_session)), None),
         "allowed": allowed(actor_for(request, agent_session.project), agent_session),
         "form_key": new_form_key,
+    }
+
+
+@register.inclusion_tag("sessions_app/_declare.html", takes_context=True)
+def declare_incident(
+    context: Context,
+    agent_session: AgentSession,
+    version: int | None = None,
+    trace_id: str = "",
+    *,
+    in_row: bool = False,
+) -> dict[str, Any]:
+    """The way to an incident about the session; `in_row`: one of many, so without a key."""
+    by = actor_for(context["request"], agent_session.project)
+    may = by.may(SESSIONS_WRITE) or by.may(INCIDENT_MANAGE)
+    about = {"session": agent_session.public_id, "version": version, "trace": trace_id}
+    return {
+        "query": urlencode({name: value for name, value in about.items() if value not in (None, "")}),
+        "off": "" if may else "Your role only reads; an engineer of the project may.",
+        "in_row": in_row,
     }
 
 

@@ -13,7 +13,7 @@ from sessions_app.enums import Action
 from sessions_app.filters import TraceFilter
 from sessions_app.models import AgentSession, Trace
 from sessions_app.payloads.trace_csv import csv_lines
-from sessions_app.tables import SessionTraceTable, TraceTable, version_made
+from sessions_app.tables import SessionTraceTable, TraceTable
 from sessions_app.views.scope import person_and_session
 from statebase_site.access.current import actor_for, memberships
 from statebase_site.base import json
@@ -49,7 +49,7 @@ def trace(request: HttpRequest, trace_id: str) -> HttpResponse:
         "details": text[:_DETAILS_SHOWN],
         "details_cut": max(0, len(text) - _DETAILS_SHOWN),
         "metadata": found.metadata_text if found.metadata_text != "{}" else None,
-        "number": version_made(found),
+        "number": queries.version_made(found),
     }
     return render(request, "sessions_app/trace.html", context)
 

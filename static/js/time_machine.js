@@ -74,6 +74,8 @@ function show(fresh) {
   const reason = old.querySelector("#reason");
   const freshReason = fresh.querySelector("#reason");
   const places = scrollPlaces(old, fresh.dataset.number);
+  const incidents = old.querySelector("#incidents-of-session");
+  if (incidents) fresh.querySelector("#incidents-of-session")?.replaceWith(incidents);
   if (reason && freshReason && reason.value !== reason.defaultValue) freshReason.value = reason.value;
   if (dragging) exchangeParts(old, fresh);
   else old.replaceWith(fresh);

@@ -1,11 +1,13 @@
 """The client of `statebase_client/` against a really running server, or one that plays an answer."""
 
+import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -29,10 +31,45 @@ def agent(server):
         yield client
 
 
-@pytest.fixture
-def an_async_client(server):
-    """Opens our asynchronous client, inside a running loop."""
-    return lambda: AsyncStateBase(api_key=server.full_key, base_url=server.url)
+@pytest.fixture(params=["StateBase", "AsyncStateBase"])
+def play(request):
+    """Plays a story with one of the clients, then with the other: `play(story, url, key)`.
+
+    A story takes the client and yields what its calls return (a result, something to await, or an iterator
+    over pages); it is sent the result, or has the error thrown into it.
+    """
+    return _play if request.param == "StateBase" else lambda *given: asyncio.run(_play_async(*given))
+
+
+Story = Callable[[Any], Generator[Any, Any, None]]
+
+
+def _play(story: Story, url: str, key: str = "sb_none") -> None:
+    with StateBase(api_key=key, base_url=url) as sb:
+        steps = story(sb)
+        result = None
+        with suppress(StopIteration):
+            while True:
+                result = steps.send(result)
+                if isinstance(result, Iterator):
+                    result = list(result)
+
+
+async def _play_async(story: Story, url: str, key: str = "sb_none") -> None:
+    async with AsyncStateBase(api_key=key, base_url=url) as sb:
+        steps = story(sb)
+        result = error = None
+        with suppress(StopIteration):
+            while True:
+                step = steps.send(result) if error is None else steps.throw(error)
+                result = error = None
+                try:
+                    if isinstance(step, AsyncIterator):
+                        result = [item async for item in step]
+                    else:
+                        result = await step
+                except Exception as raised:
+                    error = raised
 
 
 @contextmanager
