@@ -26,12 +26,12 @@ _WORD = re.compile(r"\w+")
 # Scripts that write words without spaces between them: each pair of characters counts as a word.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 _STOP_WORDS = frozenset(
-    (
-        "a about all also am an and any are as at be been but by can could did do does for from had has have he "
-        "her here him his how i if in into is it its just like me more most my no not of on one or our out she "
-        "so some than that the their them then there these they this those to too up us was we were what when "
-        "where which who why will with would you your"
-    ).split()
+    """
+    a about all also am an and any are as at be been but by can could did do does for from had has
+    have he her here him his how i if in into is it its just like me more most my no not of on one
+    or our out she so some than that the their them then there these they this those to too up us
+    was we were what when where which who why will with would you your
+    """.split()  # noqa: SIM905 - one reads it as a text
 )
 
 

@@ -1,5 +1,14 @@
 """Every reading of this app. Nothing here writes; what is not the actor's does not exist."""
 
+from sessions_app.queries.entities import entities_for, entity_for
+from sessions_app.queries.memories import (
+    Found,
+    bound_to,
+    memories_for,
+    memory_for,
+    search_memories,
+    visible_to,
+)
 from sessions_app.queries.preview import Effect, RollbackPreview, effect_of, effects_since, rollback_preview
 from sessions_app.queries.sessions import (
     find_sessions,
