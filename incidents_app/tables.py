@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import django_tables2 as tables
 
-from statebase_site.web.tables import MOMENT
+from incidents_app.models import Incident
+from statebase_site.base import clock
+from statebase_site.web.times import relative
+
+
+def _age(record: Incident) -> dict[str, str]:
+    return {"age": relative(record.created_at, clock.now())}
 
 
 class IncidentTable(tables.Table):
@@ -35,7 +41,12 @@ class IncidentTable(tables.Table):
         verbose_name="Failure mode",
         empty_values=(),
     )
-    created_at = tables.TemplateColumn(MOMENT, verbose_name="Filed", attrs={"td": {"class": "nowrap"}})
+    created_at = tables.TemplateColumn(
+        template_name="incidents_app/_age.html",
+        verbose_name="Filed",
+        extra_context=_age,
+        attrs={"td": {"class": "nowrap"}},
+    )
 
     class Meta:
         orderable = False

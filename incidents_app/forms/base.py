@@ -61,6 +61,12 @@ class ActForm(forms.Form):
         """The keywords of the action, once the form is valid."""
         return dict(self.cleaned_data)
 
+    def see(self, name: str, value: Any) -> None:
+        """Take `value` as what the person has seen in a field, after it was shown beside what they typed."""
+        data = self.data.copy()
+        data[self[name].html_initial_name] = value
+        self.data = data
+
     def refuse(self, refusal: DomainError, words: str = "") -> None:
         """Say at the field at fault, or on top, why the action did not take it."""
         field = refusal.param if refusal.param in self.fields else None
@@ -95,6 +101,10 @@ class Words(forms.CharField):
         more.setdefault("widget", forms.Textarea(attrs={"rows": rows, "spellcheck": "true"}))
         super().__init__(required=bool(required), error_messages=_missing(required), **more)
 
+    def to_python(self, value: Any) -> str:
+        """Browsers send lines with carriage returns; kept are line feeds, as everywhere."""
+        return super().to_python(value).replace("\r\n", "\n")
+
     def clean(self, value: Any) -> str:
         text = super().clean(value)
         if (size := len(text.encode(errors="replace"))) > TEXT_BYTES:
@@ -123,8 +133,11 @@ class Version(forms.IntegerField):
         return super().to_python(value.strip().removeprefix("v") if isinstance(value, str) else value)
 
 
-class Several(forms.Widget):
+class Several(forms.TextInput):
     """Boxes and a text for more under one name; the text is divided at commas and spaces."""
+
+    def format_value(self, value: Any) -> str:
+        return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value or "")
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> list[str]:
         found = data.getlist(name) if hasattr(data, "getlist") else data.get(name, [])

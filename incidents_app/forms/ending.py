@@ -12,6 +12,7 @@ from incidents_app.enums import ACTIVE, Status
 from incidents_app.forms.base import About, ActForm, Words
 
 _OFFERED_MOST = 200
+_NAMED_MOST = 5
 
 
 class DeclineForm(ActForm):
@@ -19,6 +20,15 @@ class DeclineForm(ActForm):
 
     reason = Words(label="Why it is no incident", required="Say why: it stays with the incident.")
     resume_sessions = forms.BooleanField(label="Let its frozen sessions go on", required=False)
+
+    def __init__(self, data: QueryDict | None = None, *, about: About, initial: Any = None) -> None:
+        super().__init__(data, about=about, initial=initial)
+        frozen = [each.session_id for each in about.assessed.facts.sessions if each.is_frozen]
+        if not frozen:
+            del self.fields["resume_sessions"]
+            return
+        named = ", ".join(frozen[:_NAMED_MOST]) + (" …" if len(frozen) > _NAMED_MOST else "")
+        self.fields["resume_sessions"].help_text = f"Frozen: {named}. Else they stay frozen."
 
 
 class MergeForm(ActForm):
@@ -35,7 +45,7 @@ class MergeForm(ActForm):
     def __init__(self, data: QueryDict | None = None, *, about: About, initial: Any = None) -> None:
         super().__init__(data, about=about, initial=initial)
         found = queries.find_incidents(about.by).filter(status__in=ACTIVE).exclude(pk=about.incident.pk)
-        rows = found.only("number", "title", "project_id")[:_OFFERED_MOST]
+        rows = found[:_OFFERED_MOST]
         choices = [(each.reference, f"{each.reference} · {each.title[:100]}") for each in rows]
         self.fields["into"].choices = [("", "choose"), *choices]  # type: ignore[attr-defined]
 

@@ -50,7 +50,9 @@ class CausesForm(ActForm):
 class AssignForm(ActForm):
     """Whose it is, and until when."""
 
-    owner = Line(label="Owner", most=160)
+    owner = Line(
+        label="Owner", most=160, widget=forms.TextInput(attrs={"list": "people", "autocomplete": "off"})
+    )
     due = forms.DateField(
         label="Due",
         required=False,

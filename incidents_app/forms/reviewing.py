@@ -43,11 +43,26 @@ class ReviewForm(ActForm):
         choices = [(each.public_id, each.name) for each in scenarios]
         self.fields["scenario_id"].choices = [("", "none yet"), *choices]  # type: ignore[attr-defined]
 
+    theirs: str | None = None
+    """The lessons that somebody else wrote meanwhile."""
+
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}
         if found.get("checkpoint_after") is not None and not found.get("checkpoint_session"):
             self.add_error("checkpoint_session", "Say on which session.")
+        lessons = self.about.assessed.episode.lessons
+        if "lessons" in self.changed_data and self._seen("lessons") != lessons != found.get("lessons"):
+            who = self.about.assessed.episode.reviewed_by or "Somebody"
+            self.add_error(
+                "lessons", f"{who} has changed the lessons meanwhile. Put both together, then save."
+            )
+            self.see("lessons", lessons)
+            self.theirs = lessons
         return found
+
+    def _seen(self, name: str) -> str:
+        """What the person began from."""
+        return self.fields[name].to_python(self.data.get(self[name].html_initial_name, ""))
 
     @property
     def given(self) -> dict[str, Any]:

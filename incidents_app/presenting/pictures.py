@@ -86,7 +86,7 @@ def picture_of(rows: Sequence[Measured]) -> Picture | None:
     longest = max((value for measure in TIMES for value in values_of(rows, measure)), default=None)
     if longest is None:
         return None
-    top = next((tick for tick in _TICKS if tick >= max(longest, _HOUR)), longest)
+    top = max(longest, _HOUR) * 1.2
     strips: list[Strip] = []
     y = 0
     for measure in TIMES:

@@ -25,7 +25,7 @@ from incidents_app.queries.listing import (
     with_row,
 )
 from incidents_app.queries.metrics import Metrics, metrics_of
-from incidents_app.queries.people import commander_is_away, who_may_command
+from incidents_app.queries.people import commander_is_away, people_of, who_may_command
 from incidents_app.queries.reaching import (
     contaminated_forks,
     recently_active,
@@ -60,6 +60,7 @@ __all__ = [
     "recently_active",
     "record_of",
     "reviews_owed",
+    "people_of",
     "scenario_for",
     "scenarios_for",
     "sessions_named",

@@ -33,6 +33,11 @@ class OpenNow:
         return sum(self.by_severity.values())
 
     @property
+    def found(self) -> list[tuple[str, int]]:
+        """The severities of which there are any, the worst first, with how many."""
+        return [(severity, count) for severity, count in self.by_severity.items() if count]
+
+    @property
     def is_urgent(self) -> bool:
         """Whether one of them is an S1 or S2."""
         return any(self.by_severity[severity] for severity in URGENT)

@@ -16,6 +16,12 @@ def commander_is_away(incident: Incident) -> bool:
     return all(user.pk != incident.commander_id for user in who_may_command(incident.project_id))
 
 
+def people_of(project: int) -> list[str]:
+    """The names of those who work in a project."""
+    members = Membership.objects.filter(project=project, user__is_active=True)
+    return list(members.order_by("user__username").values_list("user__username", flat=True))
+
+
 def who_may_command(project: int) -> list[User]:
     """The people who can be made commander in a project: responders and admins, by name."""
     memberships = Membership.objects.filter(project=project, user__is_active=True)

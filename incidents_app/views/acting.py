@@ -50,12 +50,13 @@ class Act(View):
         super().setup(request, *args, **kwargs)
         by, incident = person_and_incident(request, kwargs["reference"])
         self.about = About(by, incident, ViewerTimes.of(request))
+        self.look = request.POST.get(LOOK, "")
 
     def get(self, request: HttpRequest, **_: Any) -> HttpResponse:
         return self.page(self.form_class(about=self.about, initial=self.initial()))
 
     def post(self, request: HttpRequest, **_: Any) -> HttpResponse:
-        if LOOK in request.POST:
+        if self.look:
             return self.page(self.form_class.typed_in(request.POST, about=self.about))
         form = self.sent(request.POST)
         if not form.is_valid():
@@ -98,6 +99,11 @@ class Act(View):
     def said(self) -> dict[str, Any]:
         """Whose act it is, for the action."""
         return {"reference": self.about.incident.reference, "by": self.about.by}
+
+    def window(self) -> int | None:
+        """Round which version the picker shows its window: as the address or the pressed button says."""
+        said = self.look.removeprefix("at:") if self.look else self.request.GET.get("at", "")
+        return int(said) if said.isascii() and said.isdigit() and len(said) <= 9 else None
 
     def off(self) -> str:
         """Why the person may not do it; empty where they may."""

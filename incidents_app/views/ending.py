@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
+
 from incidents_app import actions
 from incidents_app.forms.base import ActForm
 from incidents_app.forms.ending import DeclineForm, MergeForm, OverrideForm, ReopenForm
@@ -31,7 +33,10 @@ class Reopen(Act):
     """Begin a new episode."""
 
     form_class = ReopenForm
-    title, button = "Reopen", "Reopen"
+    title, button, icon = "Reopen", "Reopen", "undo"
+    lead = (
+        "A new episode begins: its sessions are held again; the old times and the old review stay readable."
+    )
     done, on_ended = "Reopened: a new episode begins.", True
 
     def act(self, form: ActForm) -> None:
@@ -42,7 +47,8 @@ class Decline(Act):
     """Say that it is no incident."""
 
     form_class = DeclineForm
-    title, button = "Decline", "Decline"
+    title, button = "Decline: it is no incident", "Decline"
+    lead = "It ends without recovery or review, and lets its sessions go as evidence. It can be reopened."
     done = "Declined."
 
     def act(self, form: ActForm) -> None:
@@ -53,16 +59,27 @@ class Merge(Act):
     """Merge it into another."""
 
     form_class = MergeForm
+    template = "incidents_app/choosing_one.html"
     title, button = "Merge into another incident", "Merge"
+    lead = "Its sessions, evidence and follow-ups go over to the other one; this one becomes its duplicate."
+    nothing = ("No other incident is open", "There is nothing to merge this one into.")
 
     def act(self, form: ActForm) -> None:
         actions.merge(**self.said, **form.given)
+
+    def tell(self, form: ActForm) -> None:
+        messages.success(
+            self.request, f"{self.about.incident.reference} was merged into {form.given['into']}."
+        )
 
 
 class Override(Act):
     """Pass over a condition."""
 
     form_class = OverrideForm
+    template = "incidents_app/choosing_one.html"
+    lead = "The condition stays unmet, and is passed over. Do this only where it can't be met."
+    nothing = ("Nothing is unmet", "Every condition for resolving and closing is met already.")
     title, button, tone = "Override a condition", "Override", "danger"
     done, needs, part = "Overridden; the page and every export show it.", FULL, "gates"
 

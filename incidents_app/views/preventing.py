@@ -32,23 +32,32 @@ class FollowUp(Act):
     """Add something that has to be done."""
 
     form_class = FollowUpForm
+    template = "incidents_app/follow_up.html"
     title, button, icon = "Add a follow-up", "Add the follow-up", "plus"
     done, part = "The follow-up is added.", "follow-ups"
 
     def act(self, form: ActForm) -> None:
         actions.add_follow_up(**self.said, **form.given)
 
+    def context(self, form: ActForm) -> dict[str, Any]:
+        return {"people": queries.people_of(self.about.incident.project_id)}
+
 
 class FollowUpAssign(Act):
     """Give a follow-up an owner and a date."""
 
     form_class = AssignForm
+    template = "incidents_app/follow_up.html"
     title, button = "Owner and date of a follow-up", "Save"
     done, part, on_ended = "Saved.", "follow-ups", True
 
     def initial(self) -> dict[str, Any]:
         found = queries.follow_up_of(self.about.incident, self.kwargs["number"])
         return {"owner": found.owner, "due": found.due}
+
+    def context(self, form: ActForm) -> dict[str, Any]:
+        found = queries.follow_up_of(self.about.incident, self.kwargs["number"])
+        return {"people": queries.people_of(self.about.incident.project_id), "follow_up": found}
 
     def act(self, form: ActForm) -> None:
         actions.assign_follow_up(**self.said, number=self.kwargs["number"], **form.given)

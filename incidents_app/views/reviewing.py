@@ -7,6 +7,7 @@ from typing import Any
 from incidents_app import actions
 from incidents_app.forms.base import ActForm
 from incidents_app.forms.reviewing import ReviewForm
+from incidents_app.presenting.reviewing import reviewing
 from incidents_app.views.acting import Act, Press
 
 
@@ -14,6 +15,7 @@ class Review(Act):
     """Write the review."""
 
     form_class = ReviewForm
+    template = "incidents_app/review_form.html"
     title, button = "Post-incident review", "Save the review"
     done, part = "The review is saved.", "review"
 
@@ -30,6 +32,9 @@ class Review(Act):
 
     def act(self, form: ActForm) -> None:
         actions.write_review(**self.said, **form.given)
+
+    def context(self, form: ActForm) -> dict[str, Any]:
+        return reviewing(self.about, form, at=self.window())
 
 
 class Approve(Press):

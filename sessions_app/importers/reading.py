@@ -12,10 +12,14 @@ from typing import Protocol
 from sessions_app.importers import (
     adk,
     agentdojo,
+    claude_code,
+    codex,
+    langfuse,
     langgraph,
     mini_swe_agent,
     openai_chat,
     openhands,
+    otel_genai,
     swe_agent,
     toolbench,
     who_and_when,
@@ -46,6 +50,10 @@ class Reader(Protocol):
 
 # The first that recognises a document reads it: those with the narrower mark come first.
 READERS: tuple[Reader, ...] = (
+    claude_code,
+    codex,
+    langfuse,
+    otel_genai,
     langgraph,
     openhands,
     swe_agent,

@@ -116,7 +116,7 @@ def test_a_broken_file_is_named_and_the_others_still_load(project, folder):
         f"{folder}/a-binary.json: The file is binary",
         f"{folder}/b-cut.json:2: The JSON is malformed",
         f"{folder}/c-empty.json: The file is empty",
-        f"{folder}/d-other.json: The format is unknown; known are: openai-chat.",
+        f"{folder}/d-other.json: The format is unknown; known are: claude-code, ",
         f"{folder}/e-latin.json:1: The file is not UTF-8",
         f"{folder}/f.states.json: It holds the states of a run, but that run is not beside it.",
     ]

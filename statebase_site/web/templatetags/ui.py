@@ -117,6 +117,13 @@ def icon(name: str, label: str = "") -> SafeString:
     return format_html('{}<span class="visually-hidden">{}</span>', drawn, label) if label else drawn
 
 
+@register.simple_tag(takes_context=True)
+def lend_page_to(context: Context, table: Any) -> str:
+    """Let the columns of a django-tables2 table read the page's context, such as how times are wanted."""
+    table.context, table.request = context, context.get("request")
+    return ""
+
+
 @register.filter
 def aria_sort(column: Any) -> str:
     """The sort state of a django-tables2 column: `ascending`, `descending`, or `none`."""
