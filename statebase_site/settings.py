@@ -123,6 +123,8 @@ PURGE_DELETED_AFTER_DAYS = env.number("STATEBASE_PURGE_DELETED_DAYS", 7)
 PURGE_EXPIRED_AFTER_DAYS = env.number("STATEBASE_PURGE_EXPIRED_DAYS", 30)
 # How memories are found: "words", or the dotted path of a class like sessions_app.embedding.Embedder.
 EMBEDDER = env.text("STATEBASE_EMBEDDER") or "words"
+# Percent: a context whose memories have less to do with the query warns of a drift (contract 6.2).
+DRIFT_RELEVANCE = env.number("STATEBASE_DRIFT_RELEVANCE_PERCENT", 50) / 100
 # In front of one proxy that sets X-Forwarded-For, its last entry is the client; 0 = no proxy.
 TRUSTED_PROXIES = env.number("STATEBASE_TRUSTED_PROXIES", 0)
 

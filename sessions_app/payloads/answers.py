@@ -129,11 +129,37 @@ class Message(TypedDict):
     content: str
 
 
+class Memory(TypedDict):
+    """A text to be found again (5.5); `session_id` is empty where it is bound to none."""
+
+    object: Literal["memory"]
+    id: str
+    content: str
+    type: str
+    session_id: str
+    user_id: str | None
+    agent_id: str | None
+    scope: Literal["session", "user", "agent", "global"]
+    tags: list[str]
+    metadata: JsonDocument
+    embedding_id: str | None
+    vector_available: bool
+    version: int
+    created_at: str
+    updated_at: str
+
+
+class FoundMemory(Memory):
+    """A memory with how much it has to do with the query."""
+
+    score: float
+
+
 class Context(TypedDict):
     """What an agent needs for its next step (6.2)."""
 
     state: JsonDocument
-    memories: list[JsonDocument]
+    memories: list[FoundMemory]
     recent_turns: list[RecentTurn]
     messages: list[Message]
     drift_warning: bool
@@ -169,6 +195,32 @@ class Trace(TypedDict):
     context: TraceContext
     ip_address: str | None
     source: Literal["system", "client"]
+
+
+class MemorySearch(List[FoundMemory]):
+    """Results of a search, best first."""
+
+    query: str
+
+
+class MemoryList(List[Memory]):
+    """Memories, newest first; of a search, `query` and scores come with them."""
+
+    query: NotRequired[str]
+
+
+class Entity(TypedDict):
+    """A thing that a session knows of (6.7)."""
+
+    object: Literal["entity"]
+    id: str
+    session_id: str
+    entity_type: str
+    entity_id: str
+    attributes: JsonDocument
+    version: int
+    created_at: str
+    updated_at: str
 
 
 class Side(TypedDict):

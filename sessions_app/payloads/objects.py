@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
+
 from sessions_app.enums import TraceSource
 from sessions_app.limits import REASONING_SHOWN
-from sessions_app.models import AgentSession, StateVersion, Trace, Turn
+from sessions_app.models import AgentSession, Entity, Memory, StateVersion, Trace, Turn
 from statebase_site.access.actor import ActorKind
 from statebase_site.base.clock import isoformat
 from statebase_site.base.json import JsonObject, JsonValue, Written
@@ -116,10 +118,60 @@ def turn(session_id: str, turn: Turn, states: tuple[JsonValue, JsonValue], *, li
     }
 
 
+def memory(memory: Memory) -> Payload:
+    """5.5."""
+    return {
+        "object": "memory",
+        "id": memory.public_id,
+        "content": memory.content,
+        "type": memory.type,
+        "session_id": memory.agent_session.public_id if memory.agent_session else "",
+        "user_id": memory.user_id,
+        "agent_id": memory.agent_id,
+        "scope": memory.scope,
+        "tags": Written(memory.tags_text),
+        "metadata": Written(memory.metadata_text),
+        "embedding_id": memory.embedding_id,
+        "vector_available": memory.vector is not None,
+        "version": memory.version,
+        "created_at": isoformat(memory.created_at),
+        "updated_at": isoformat(memory.updated_at),
+    }
+
+
+def found_memory(found: Memory, score: float) -> Payload:
+    """A search result: 5.5 with its score."""
+    return {**memory(found), "score": score}
+
+
+def entity(entity: Entity) -> Payload:
+    """6.7."""
+    return {
+        "object": "entity",
+        "id": entity.public_id,
+        "session_id": entity.agent_session.public_id,
+        "entity_type": entity.entity_type,
+        "entity_id": entity.entity_id,
+        "attributes": Written(entity.attributes_text),
+        "version": entity.version,
+        "created_at": isoformat(entity.created_at),
+        "updated_at": isoformat(entity.updated_at),
+    }
+
+
 def context(
-    agent_session: AgentSession, state: bytes, turns: Iterable[Payload], memories: list[Payload]
+    agent_session: AgentSession,
+    state: bytes,
+    turns: Iterable[Payload],
+    memories: list[Payload],
+    *,
+    asked: bool,
 ) -> Payload:
-    """The answer of a context call (6.2) over `turns`, newest first, and memories with their scores."""
+    """The answer of a context call (6.2) over `turns`, newest first, and memories with their scores.
+
+    `asked`: a query was given. Then memories of little relevance warn of a drift.
+    """
+    relevance = sum(each["score"] for each in memories) / len(memories) if memories else 0.0
     recent = [{**each, "role": "assistant", "content": each["output"]["content"]} for each in turns]
     messages = [
         {"role": role, "content": each[side]["content"]}
@@ -131,8 +183,8 @@ def context(
         "memories": memories,
         "recent_turns": recent,
         "messages": messages,
-        "drift_warning": False,
-        "average_relevance": 0.0,
+        "drift_warning": asked and bool(memories) and relevance < settings.DRIFT_RELEVANCE,
+        "average_relevance": round(relevance, 4),
         "session_id": agent_session.public_id,
         "version": agent_session.head_version,
         "frozen": agent_session.is_frozen,
