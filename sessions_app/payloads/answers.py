@@ -294,3 +294,53 @@ class RollbackPreview(TypedDict):
     effects: list[Effect]
     forks: list[ForkSince]
     omitted: list[str]
+
+
+class HistoryItem(TypedDict):
+    """One row of the merged timeline: a turn, a version or a trace (6.2)."""
+
+    object: Literal["history_item"]
+    type: Literal["turn", "state", "trace"]
+    id: str
+    timestamp: str
+    item: JsonDocument
+
+
+class LineageNode(TypedDict):
+    """A session of a lineage; `parent` is the session it was forked from."""
+
+    session_id: str
+    agent_id: str
+    parent: str | None
+    forked_version: int | None
+    version: int
+    depth: int
+    frozen: bool
+    created_at: str
+
+
+class Lineage(TypedDict):
+    """The family of a session (section 15); a deleted one is missing, its forks still name it."""
+
+    object: Literal["lineage"]
+    root: str
+    nodes: list[LineageNode]
+
+
+class FirstBad(TypedDict):
+    """The first row that does not fit the hashes."""
+
+    kind: str
+    version: int | None
+    name: str
+    reason: str
+
+
+class Verification(TypedDict):
+    """Whether a session's hash chain holds (section 15)."""
+
+    object: Literal["verification"]
+    ok: bool
+    versions: int
+    traces: int
+    first_bad: FirstBad | None

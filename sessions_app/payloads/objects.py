@@ -159,6 +159,27 @@ def entity(entity: Entity) -> Payload:
     }
 
 
+def lineage(members: Iterable[AgentSession], root: str) -> Payload:
+    """The family of a session, root first (section 15)."""
+    return {
+        "object": "lineage",
+        "root": root,
+        "nodes": [
+            {
+                "session_id": each.public_id,
+                "agent_id": each.agent_id,
+                "parent": each.forked_from,
+                "forked_version": each.forked_version,
+                "version": each.head_version,
+                "depth": each.lineage_depth,
+                "frozen": each.is_frozen,
+                "created_at": isoformat(each.created_at),
+            }
+            for each in members
+        ],
+    }
+
+
 def context(
     agent_session: AgentSession,
     state: bytes,

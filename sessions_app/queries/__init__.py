@@ -1,6 +1,8 @@
 """Every reading of this app. Nothing here writes; what is not the actor's does not exist."""
 
 from sessions_app.queries.entities import entities_for, entity_for
+from sessions_app.queries.history import HistoryItem, history
+from sessions_app.queries.lineage import lineage
 from sessions_app.queries.memories import (
     Found,
     bound_to,
@@ -58,6 +60,7 @@ __all__ = [
     "Effect",
     "FirstBad",
     "Found",
+    "HistoryItem",
     "LiveRange",
     "Page",
     "Refusals",
@@ -75,8 +78,10 @@ __all__ = [
     "entity_for",
     "find_sessions",
     "fitting",
+    "history",
     "is_live",
     "keyset_page",
+    "lineage",
     "live_ranges",
     "matching_text",
     "memories_for",
