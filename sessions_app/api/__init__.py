@@ -2,8 +2,8 @@
 
 from ninja import Router
 
-from sessions_app.api import entities, memories, sessions, state, time_travel, traces, turns
+from sessions_app.api import entities, memories, sessions, state, statistics, time_travel, traces, turns
 
 router = Router()
-for part in (sessions, state, time_travel, turns, memories, traces, entities):
+for part in (sessions, state, statistics, time_travel, turns, memories, traces, entities, statistics):
     router.add_router("", part.router)

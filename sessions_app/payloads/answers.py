@@ -344,3 +344,33 @@ class Verification(TypedDict):
     versions: int
     traces: int
     first_bad: FirstBad | None
+
+
+class ProjectStats(TypedDict):
+    """Totals, and the monitoring numbers of the last 24 hours (6.8)."""
+
+    total_sessions: int
+    total_turns: int
+    total_memories: int
+    total_entities: int
+    active_sessions_24h: int
+    storage_usage_bytes: int
+    rollbacks_24h: int
+    sessions_24h: int
+    rollback_rate_24h: float
+    rollback_health: Literal["healthy", "elevated", "warning", "critical"]
+    frozen_sessions: int
+
+
+class ActivityCount(TypedDict):
+    """How many writes there were in the hour that begins at `timestamp`."""
+
+    timestamp: str
+    count: int
+
+
+class Statistics(TypedDict):
+    """How much a project holds, and the writes of each of the last 24 hours, oldest first."""
+
+    stats: ProjectStats
+    recent_activity: list[ActivityCount]

@@ -11,6 +11,7 @@ from django.conf import settings
 from sessions_app.enums import TraceSource
 from sessions_app.limits import REASONING_SHOWN
 from sessions_app.models import AgentSession, Entity, Memory, StateVersion, Trace, Turn
+from sessions_app.queries import Statistics
 from statebase_site.access.actor import ActorKind
 from statebase_site.base.clock import isoformat
 from statebase_site.base.json import JsonObject, JsonValue, Written
@@ -238,6 +239,28 @@ def trace(trace: Trace, details: JsonObject, *, listed: bool) -> Payload:
         "context": {"request_id": trace.request_id, "api_key_id": key_id},
         "ip_address": trace.ip_address,
         "source": trace.source,
+    }
+
+
+def statistics(found: Statistics) -> Payload:
+    """Totals, and the monitoring numbers of the last 24 hours (contract 6.8)."""
+    return {
+        "stats": {
+            "total_sessions": found.sessions,
+            "total_turns": found.turns,
+            "total_memories": found.memories,
+            "total_entities": found.entities,
+            "active_sessions_24h": found.rate.sessions,
+            "storage_usage_bytes": found.storage_bytes,
+            "rollbacks_24h": found.rate.rollbacks,
+            "sessions_24h": found.rate.sessions,
+            "rollback_rate_24h": found.rate.share,
+            "rollback_health": found.rate.health,
+            "frozen_sessions": found.frozen,
+        },
+        "recent_activity": [
+            {"timestamp": isoformat(each.start), "count": each.writes} for each in found.hours
+        ],
     }
 
 

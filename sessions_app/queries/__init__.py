@@ -23,6 +23,7 @@ from sessions_app.queries.sessions import (
     with_metadata,
     with_status,
 )
+from sessions_app.queries.statistics import Statistics, statistics
 from sessions_app.queries.timeline import LiveRange, Refusals, is_live, live_ranges, refusals
 from sessions_app.queries.trace_details import trace_details
 from sessions_app.queries.traces import (
@@ -65,6 +66,7 @@ __all__ = [
     "Page",
     "Refusals",
     "RollbackPreview",
+    "Statistics",
     "Verification",
     "absolute_version",
     "bound_to",
@@ -97,6 +99,7 @@ __all__ = [
     "session_once_listed",
     "sessions_for",
     "states_of_turn",
+    "statistics",
     "text_at",
     "texts_at",
     "trace_details",

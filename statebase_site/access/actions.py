@@ -20,6 +20,7 @@ from statebase_site.access import scopes as _scopes
 from statebase_site.access.actor import Actor
 from statebase_site.access.errors import AlreadyExists, KeyNotFound, KeyRevokedAlready, SignInLinkSpent
 from statebase_site.access.models import ApiKey, Membership, Project, Role, SignInToken
+from statebase_site.access.rates import RATE_LIMIT_MOST
 from statebase_site.base import clock, json
 from statebase_site.base.errors import InvalidInput, PermissionRefused
 from statebase_site.base.ids import new_id
@@ -86,16 +87,22 @@ def create_key(
     scopes: Iterable[str] = (_scopes.FULL,),
     rate_limit: int = 0,
     expires_at: datetime | None = None,
+    owner_id: str | None = None,
     by: Actor,
 ) -> tuple[ApiKey, str]:
     """Make a key of the actor's project; returns it with the clear key, which is stored nowhere.
 
-    `rate_limit` is in requests a minute, 0 = none. Raises InvalidInput for a bad name, an unknown scope or an
-    expiry that has passed, PermissionRefused for a scope that the actor lacks (contract 6.8).
+    `rate_limit` is in requests a minute, 0 = none. Raises InvalidInput for a bad name, an unknown scope, a
+    limit out of range or an expiry that has passed, PermissionRefused for a scope that the actor lacks
+    (contract 6.8).
     """
     by.require(_scopes.KEYS_MANAGE, to="make API keys")
     name = _checked_name(name)
     granted = _checked_scopes(scopes, by)
+    if not 0 <= rate_limit <= RATE_LIMIT_MOST:
+        raise InvalidInput(
+            f"A rate limit is 0 (none) to {RATE_LIMIT_MOST:,} requests a minute.", param="rate_limit"
+        )
     now = clock.now()
     if expires_at is not None and expires_at <= now:
         raise InvalidInput("The key would have expired already.", param="expires_at")
@@ -103,6 +110,7 @@ def create_key(
     key = ApiKey.objects.create(
         project=by.project,
         name=name,
+        owner_id=owner_id,
         prefix=clear_key[:_PREFIX_LENGTH],
         key_hash=authentication.hash_of(clear_key),
         scopes_text=json.dumps([*granted]),

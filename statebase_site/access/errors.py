@@ -1,5 +1,6 @@
 """What can go wrong with projects, members, keys and signing in."""
 
+from statebase_site.access.models import ApiKey
 from statebase_site.base.errors import Conflict, NotFound, PermissionRefused
 
 
@@ -26,11 +27,12 @@ class KeyMadeAlready(Conflict):
 
     code = "already_exists"
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, key: ApiKey) -> None:
         super().__init__(
-            f"This was sent before and made the key {prefix}… then; a key is shown only once.",
+            f"This was sent before and made the key {key.prefix}… then; a key is shown only once.",
             suggestion="If you did not copy it, revoke it and make another.",
         )
+        self.key = key
 
 
 class AlreadyExists(Conflict):

@@ -21,6 +21,7 @@ MUTABLE = {
     "access.Project": "names",
     "access.Membership": "roles",
     "access.ApiKey": "revoked, counted; making and revoking is traced",
+    "access.RateBucket": "how much of its rate a key has left",
     "access.SignInToken": "used once",
     "access.IdempotentAnswer": "kept for 24 hours",
 }
