@@ -54,6 +54,9 @@ class Action(TextChoices):
     ENTITY_DELETED = "entity.deleted"
     KEY_CREATED = "key.created"
     KEY_REVOKED = "key.revoked"
+    MEMBER_ADDED = "member.added"
+    MEMBER_CHANGED = "member.changed"
+    MEMBER_REMOVED = "member.removed"
     WRITE_REFUSED = "write.refused"
 
 

@@ -46,6 +46,48 @@ class SessionTable(tables.Table):
         return f"v{value}"
 
 
+class DeletedSessionTable(tables.Table):
+    """Deleted sessions, which come back until their purge. Reads `may_restore` of the page's context."""
+
+    caption = "Deleted sessions, the latest first"
+    row_header = "agent_id"
+
+    agent_id = tables.TemplateColumn(
+        '<span class="strong">{{ value|truncatechars:60|visible }}</span> '
+        '<span class="mono faint">{{ record.public_id }}</span>',
+        verbose_name="Session",
+    )
+    deleted_at = tables.TemplateColumn(MOMENT, verbose_name="Deleted")
+    by = tables.Column(verbose_name="By", accessor="pk")
+    reason = tables.Column(verbose_name="Reason", accessor="pk", attrs=_LONG)
+    head_version = tables.Column(verbose_name="Version", attrs=NUMBER)
+    turn_count = tables.Column(verbose_name="Turns", attrs=NUMBER)
+    purge_at = tables.TemplateColumn(MOMENT, verbose_name="Purged after")
+    restore = tables.TemplateColumn(
+        template_name="sessions_app/_restore.html", verbose_name="Action", accessor="public_id"
+    )
+
+    class Meta:
+        orderable = False
+        empty_text = None
+
+    def __init__(self, *args: Any, deletions: dict[int, Trace], **kwargs: Any) -> None:
+        self.deletions = deletions
+        super().__init__(*args, **kwargs)
+
+    def render_by(self, value: int) -> SafeString:
+        trace = self.deletions.get(value)
+        return format_html('<span class="mono">{}</span>', visible(trace.actor_label if trace else "–"))
+
+    def render_reason(self, value: int) -> SafeString:
+        trace = self.deletions.get(value)
+        reason = trace.details.get("reason") if trace else None
+        return format_html('<span class="clamp">{}</span>', visible(str(reason or "–")[:_SHOWN]))
+
+    def render_head_version(self, value: int) -> str:
+        return f"v{value}"
+
+
 class TraceTable(tables.Table):
     """Traces, newest first; a row is named by its time, which leads to the whole of it."""
 

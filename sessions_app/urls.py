@@ -4,6 +4,7 @@ from django.urls import path
 
 from sessions_app.views import acting, time_machine
 from sessions_app.views.diff import diff
+from sessions_app.views.retention import restore, retention
 from sessions_app.views.sessions import session_list
 from sessions_app.views.traces import all_traces, session_traces, trace
 from sessions_app.views.turns import session_turns, turn_json
@@ -26,6 +27,8 @@ urlpatterns = [
     path("sessions/<str:session_id>/turns", session_turns, name="turns"),
     path("sessions/<str:session_id>/turns/<int:number>.json", turn_json, name="turn-json"),
     path("sessions/<str:session_id>/traces", session_traces, name="traces"),
+    path("settings/retention/", retention, name="retention"),
+    path("settings/retention/<str:session_id>/restore", restore, name="restore"),
     path("traces/", all_traces, name="all-traces"),
     path("traces/<str:trace_id>/", trace, name="trace"),
 ]

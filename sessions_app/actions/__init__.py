@@ -16,6 +16,7 @@ from sessions_app.actions.lifecycle import (
     restore_deleted_session,
     update_session,
 )
+from sessions_app.actions.members import add_member, change_role, remove_member
 from sessions_app.actions.memories import add_memory, delete_memory, update_memory
 from sessions_app.actions.outcomes import (
     EntityWritten,
@@ -41,8 +42,10 @@ __all__ = [
     "TraceWritten",
     "TurnWritten",
     "action",
+    "add_member",
     "add_memory",
     "add_turn",
+    "change_role",
     "create_entity",
     "create_key",
     "create_session",
@@ -57,6 +60,7 @@ __all__ = [
     "locked_session",
     "may_undo_freeze",
     "release",
+    "remove_member",
     "restore_deleted_session",
     "resume",
     "revoke_key",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import timedelta
 from functools import partial
 
-from django.conf import settings
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 
 from sessions_app import store
 from sessions_app.actions._action import action
@@ -26,6 +24,7 @@ from sessions_app.models import (
     Trace,
     Turn,
 )
+from sessions_app.queries.deleted import purgeable
 from sessions_app.store import Append, TraceDraft
 from statebase_site.access import idempotency
 from statebase_site.access.actor import Actor, system_actor
@@ -91,17 +90,9 @@ def _expire(*, session_id: str, by: Actor) -> bool:
     return True
 
 
-def _purgeable() -> Q:
-    now = clock.now()
-    return Q(frozen_at=None, open_holds=0) & (
-        Q(deleted_at__lte=now - timedelta(days=settings.PURGE_DELETED_AFTER_DAYS))
-        | Q(deleted_at=None, expires_at__lte=now - timedelta(days=settings.PURGE_EXPIRED_AFTER_DAYS))
-    )
-
-
 def purge_due() -> int:
     """Remove sessions deleted or expired long enough ago (settings), whole, leaving one tombstone each."""
-    due = AgentSession.objects.filter(_purgeable()).select_related("project")
+    due = AgentSession.objects.filter(purgeable()).select_related("project")
     return _each(
         partial(_purge, session_id=each.public_id, by=system_actor(each.project)) for each in due[:_BATCH]
     )
@@ -110,7 +101,7 @@ def purge_due() -> int:
 @action
 def _purge(*, session_id: str, by: Actor) -> bool:
     agent_session = store.lock(by.project.pk, session_id)
-    if agent_session is None or not AgentSession.objects.filter(_purgeable(), pk=agent_session.pk).exists():
+    if agent_session is None or not AgentSession.objects.filter(purgeable(), pk=agent_session.pk).exists():
         return False
     remove_sessions(AgentSession.objects.filter(pk=agent_session.pk))
     store.append_project_trace(

@@ -1,5 +1,12 @@
 """Every reading of this app. Nothing here writes; what is not the actor's does not exist."""
 
+from sessions_app.queries.deleted import (
+    Waiting,
+    deleted_sessions,
+    deletions,
+    purgeable,
+    waiting_for_purge,
+)
 from sessions_app.queries.entities import entities_for, entity_for
 from sessions_app.queries.history import HistoryItem, history
 from sessions_app.queries.lineage import lineage
@@ -41,6 +48,7 @@ from sessions_app.queries.turns import (
     turns_that_made_versions,
     version_before_turns,
 )
+from sessions_app.queries.users import memories_elsewhere, sessions_of_user, traces_elsewhere
 from sessions_app.queries.verify import FirstBad, Verification, verify_session
 from sessions_app.queries.versions import (
     absolute_version,
@@ -68,9 +76,12 @@ __all__ = [
     "RollbackPreview",
     "Statistics",
     "Verification",
+    "Waiting",
     "absolute_version",
     "bound_to",
     "current_texts",
+    "deleted_sessions",
+    "deletions",
     "document_at",
     "documents_at",
     "documents_of",
@@ -86,9 +97,11 @@ __all__ = [
     "lineage",
     "live_ranges",
     "matching_text",
+    "memories_elsewhere",
     "memories_for",
     "memory_for",
     "numbered_page",
+    "purgeable",
     "reasonings",
     "refusals",
     "rollback_preview",
@@ -98,6 +111,7 @@ __all__ = [
     "session_of_project",
     "session_once_listed",
     "sessions_for",
+    "sessions_of_user",
     "states_of_turn",
     "statistics",
     "text_at",
@@ -105,6 +119,7 @@ __all__ = [
     "trace_details",
     "trace_for",
     "trace_of_projects",
+    "traces_elsewhere",
     "traces_for",
     "turn_for",
     "turns_of",
@@ -115,6 +130,7 @@ __all__ = [
     "version_row",
     "versions_of",
     "visible_to",
+    "waiting_for_purge",
     "with_changed_path",
     "with_metadata",
     "with_reasoning",

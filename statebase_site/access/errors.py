@@ -41,6 +41,27 @@ class AlreadyExists(Conflict):
     code = "already_exists"
 
 
+class MemberNotFound(NotFound):
+    """No such member of the actor's project, or no longer."""
+
+    code = "member_not_found"
+
+    def __init__(self, member_id: int) -> None:
+        super().__init__(f"There is no member {member_id} in this project.", param="member_id")
+
+
+class LastAdmin(Conflict):
+    """A project without an admin could not be managed by anybody."""
+
+    code = "last_admin"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This is the project's last admin, whom it can't do without.",
+            suggestion="Make somebody else an admin first.",
+        )
+
+
 class ProjectNotFound(NotFound):
     """No such project, or the person is no member of it."""
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 
 from statebase_site.access.actor import Actor
-from statebase_site.access.errors import KeyNotFound
+from statebase_site.access.errors import KeyNotFound, MemberNotFound
 from statebase_site.access.models import ApiKey, Membership, Project
 from statebase_site.base.ids import findable
 
@@ -15,6 +15,24 @@ def memberships_of(user_pk: int) -> list[Membership]:
     return list(
         Membership.objects.select_related("project", "user").filter(user_id=user_pk).order_by("project__name")
     )
+
+
+def members_of(project: Project) -> list[Membership]:
+    """Who belongs to a project, by name."""
+    return list(
+        Membership.objects.select_related("project", "user")
+        .filter(project=project)
+        .order_by("user__username")
+    )
+
+
+def member_for(by: Actor, member_id: int) -> Membership:
+    """A member of the actor's project. Raises MemberNotFound."""
+    found = Membership.objects.select_related("project", "user").filter(project=by.project, pk=member_id)
+    member = found.first()
+    if member is None:
+        raise MemberNotFound(member_id)
+    return member
 
 
 def keys_of(project: Project) -> QuerySet[ApiKey]:
