@@ -90,10 +90,15 @@ def _locked(entity_id: str, by: Actor) -> tuple[Entity, AgentSession]:
 
 
 def _trace(append: Append, name: Action, entity: Entity) -> None:
+    append.add_trace(entity_trace(name, entity))
+    append.write()
+
+
+def entity_trace(name: Action, entity: Entity) -> TraceDraft:
+    """The trace of a write to an entity."""
     details: JsonObject = {
         "entity_type": entity.entity_type,
         "entity_id": entity.entity_id,
         "version": entity.version,
     }
-    append.add_trace(TraceDraft(name, "entity", entity.public_id, details))
-    append.write()
+    return TraceDraft(name, "entity", entity.public_id, details)

@@ -61,7 +61,7 @@ def add_memory(
         agent_session=agent_session,
         user_id=user_id,
         agent_id=agent_id,
-        scope=_scope(user_id, agent_session, agent_id),
+        scope=memory_scope(user_id, agent_session, agent_id),
         type=type,
         content=content,
         tags_text=tags_text,
@@ -69,18 +69,32 @@ def add_memory(
         created_at=moment,
         updated_at=moment,
     )
+    put_memory(memory, embed=embed)
+    if agent_session:
+        agent_session.memory_count += 1
+        agent_session.save(update_fields=["memory_count"])
+    _write_trace(created_trace(memory), memory, agent_session, by)
+    outcome = MemoryWritten(memory)
+    remember(by, outcome.made())
+    return outcome
+
+
+def put_memory(memory: Memory, *, embed: bool) -> None:
+    """Write a memory that is new, with its tags and, to be found by search, its vector."""
     if embed:
         _embed(memory)
     memory.save(force_insert=True)
     _write_tags(memory)
-    if agent_session:
-        agent_session.memory_count += 1
-        agent_session.save(update_fields=["memory_count"])
-    details: JsonObject = {"session_id": session_id, "embedded": embed, "content_sha256": _hash(content)}
-    _trace(Action.MEMORY_CREATED, memory, agent_session, details, by)
-    outcome = MemoryWritten(memory)
-    remember(by, outcome.made())
-    return outcome
+
+
+def created_trace(memory: Memory) -> TraceDraft:
+    """The trace of a new memory."""
+    details: JsonObject = {
+        "session_id": memory.agent_session.public_id if memory.agent_session else None,
+        "embedded": memory.vector is not None,
+        "content_sha256": _hash(memory.content),
+    }
+    return TraceDraft(Action.MEMORY_CREATED, "memory", memory.public_id, details)
 
 
 @action
@@ -158,7 +172,10 @@ def _locked(memory_id: str, by: Actor) -> tuple[Memory, AgentSession | None]:
     return memory, agent_session
 
 
-def _scope(user_id: str | None, agent_session: AgentSession | None, agent_id: str | None) -> MemoryScope:
+def memory_scope(
+    user_id: str | None, agent_session: AgentSession | None, agent_id: str | None
+) -> MemoryScope:
+    """Whose a memory is (contract 6.5)."""
     if user_id is not None:
         return MemoryScope.USER
     if agent_session is not None:
@@ -184,7 +201,10 @@ def _write_tags(memory: Memory) -> None:
 def _trace(
     name: Action, memory: Memory, agent_session: AgentSession | None, details: JsonObject, by: Actor
 ) -> None:
-    draft = TraceDraft(name, "memory", memory.public_id, details)
+    _write_trace(TraceDraft(name, "memory", memory.public_id, details), memory, agent_session, by)
+
+
+def _write_trace(draft: TraceDraft, memory: Memory, agent_session: AgentSession | None, by: Actor) -> None:
     if agent_session is None:
         store.append_project_trace(draft, by, user_id=memory.user_id)
         return
