@@ -61,10 +61,18 @@ class KeyForm(forms.Form):
         return cleaned
 
 
+_ALLOWED = {
+    Role.VIEWER: "Reads sessions, traces, memories and incidents.",
+    Role.ENGINEER: "Also rolls back, forks and freezes sessions, and files incidents.",
+    Role.RESPONDER: "Also resumes sessions, rolls back frozen ones, and leads incidents.",
+    Role.ADMIN: "Also deletes and restores sessions, and manages keys and members.",
+}
+
+
 class RoleForm(forms.Form):
     """A role, with what each allows."""
 
-    explained: ClassVar = [(role.value, *role.label.split(": ")) for role in Role]
+    explained: ClassVar = [(role.value, role.name.capitalize(), _ALLOWED[role]) for role in Role]
     """Value, name and what it allows, of each role."""
 
     role = forms.ChoiceField(choices=[(value, name) for value, name, _ in explained])
