@@ -57,6 +57,7 @@ class Action(TextChoices):
     MEMBER_ADDED = "member.added"
     MEMBER_CHANGED = "member.changed"
     MEMBER_REMOVED = "member.removed"
+    USER_ERASED = "user.erased"
     WRITE_REFUSED = "write.refused"
 
 

@@ -35,6 +35,13 @@ def install(_apps: Any, schema_editor: Any) -> None:
         schema_editor.execute(statement)
 
 
+def forget_removed() -> None:
+    """Let SQLite's index drop what it still holds of removed memories; PostgreSQL's has no text."""
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute(f"INSERT INTO {_FTS}({_FTS}) VALUES ('optimize')")  # noqa: S608
+
+
 def with_any(memories: QuerySet, terms: Iterable[str]) -> QuerySet:
     """Those that hold at least one of the terms."""
     wanted = list(dict.fromkeys(terms))

@@ -7,6 +7,7 @@ idempotency key on `by.request`, a repeated call returns what the first one made
 from sessions_app.actions._action import action, locked_session, may_undo_freeze
 from sessions_app.actions.create import create_session, fork
 from sessions_app.actions.entities import create_entity, delete_entity, update_entity
+from sessions_app.actions.erasure import erase_user, sessions_erased
 from sessions_app.actions.importing import RunImported, import_run
 from sessions_app.actions.keys import create_key, revoke_key
 from sessions_app.actions.lifecycle import (
@@ -53,6 +54,7 @@ __all__ = [
     "delete_entity",
     "delete_memory",
     "delete_session",
+    "erase_user",
     "fork",
     "freeze",
     "hold",
@@ -65,6 +67,7 @@ __all__ = [
     "resume",
     "revoke_key",
     "rollback",
+    "sessions_erased",
     "update_entity",
     "update_memory",
     "update_session",

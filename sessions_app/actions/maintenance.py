@@ -142,15 +142,15 @@ def remove_sessions(sessions: QuerySet[AgentSession]) -> None:
     keys = list(sessions.values_list("pk", flat=True))
     # The triggers let the rows of a session go only once it is marked.
     AgentSession.objects.filter(pk__in=keys).update(purging=True)
-    _remove_rows(MemoryTag.objects.filter(memory__in=Memory.objects.filter(agent_session__in=keys)))
+    remove_rows(MemoryTag.objects.filter(memory__in=Memory.objects.filter(agent_session__in=keys)))
     for model in _OF_SESSION:
-        _remove_rows(model._base_manager.filter(agent_session_id__in=keys))
-    _remove_rows(AgentSession.objects.filter(pk__in=keys))
+        remove_rows(model._base_manager.filter(agent_session_id__in=keys))
+    remove_rows(AgentSession.objects.filter(pk__in=keys))
 
 
-def _remove_rows(rows: QuerySet) -> None:
-    """Past Django's own delete, which append-only rows refuse."""
-    rows._raw_delete(rows.db)
+def remove_rows(rows: QuerySet) -> int:
+    """Past Django's own delete, which append-only rows refuse; returns how many went."""
+    return rows.order_by()._raw_delete(rows.db)
 
 
 @action
@@ -158,9 +158,9 @@ def remove_project_content(*, project: Project) -> None:
     """Remove all sessions and traces of a project: `demo --reset`, for the demo project only."""
     Project.objects.filter(pk=project.pk).update(purging=True)
     remove_sessions(AgentSession.objects.filter(project=project))
-    _remove_rows(MemoryTag.objects.filter(memory__in=Memory.objects.filter(project=project)))
-    _remove_rows(Memory.objects.filter(project=project))
-    _remove_rows(Trace._base_manager.filter(project=project))
+    remove_rows(MemoryTag.objects.filter(memory__in=Memory.objects.filter(project=project)))
+    remove_rows(Memory.objects.filter(project=project))
+    remove_rows(Trace._base_manager.filter(project=project))
     Project.objects.filter(pk=project.pk).update(purging=False)
 
 

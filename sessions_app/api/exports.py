@@ -1,18 +1,18 @@
-"""Whole sessions, and all data of a user: as one document each (contract 6.9, 15)."""
+"""Whole sessions, and all data of a user: as one document each, and their erasure (contract 6.9, 15)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.http import StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from ninja import Router
 
-from sessions_app import queries
+from sessions_app import actions, queries
 from sessions_app.api._shared import SESSION, reads_sessions
 from sessions_app.payloads import export
 from sessions_app.payloads.export_answers import SessionExport, UserExport
-from statebase_site.access.authentication import ApiRequest
-from statebase_site.access.scopes import MEMORY_READ, TRACES_READ
+from statebase_site.access.authentication import ApiRequest, needs
+from statebase_site.access.scopes import MEMORY_READ, SESSIONS_DELETE, TRACES_READ
 from statebase_site.web.downloads import in_pieces
 from statebase_site.web.errors import JSON_TYPE
 
@@ -41,6 +41,17 @@ def user_export(request: ApiRequest, user_id: str) -> StreamingHttpResponse:
     for scope in (MEMORY_READ, TRACES_READ):
         request.actor.require(scope, to="export all data of a user")
     return _document(export.user_export(user_id, request.actor), "user.json")
+
+
+@router.delete(
+    USER,
+    auth=needs(SESSIONS_DELETE, to="erase a user"),
+    response={204: None},
+    summary="Erase all data of an end user, at once and for ever",
+)
+def erase_user(request: ApiRequest, user_id: str) -> HttpResponse:
+    actions.erase_user(user_id=user_id, by=request.actor)
+    return HttpResponse(status=204)
 
 
 def _document(pieces: Iterator[bytes], name: str) -> StreamingHttpResponse:

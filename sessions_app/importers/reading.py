@@ -51,8 +51,8 @@ class Reader(Protocol):
 
 # The first that recognises a document reads it: those with the narrower mark come first.
 READERS: tuple[Reader, ...] = (
-    statebase,
     claude_code,
+    statebase,
     codex,
     langfuse,
     otel_genai,
