@@ -1,11 +1,14 @@
 """API keys over the API: made, listed, ended (contract 6.8)."""
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from statebase_site.access import usage
+from statebase_site.access.authentication import REMEMBERED_SECONDS
 from statebase_site.access.models import ApiKey
 from statebase_site.base import clock
 from tests.api.conftest import Api
@@ -147,3 +150,19 @@ def test_a_request_sent_again_makes_one_key_and_does_not_show_it_again(api):
     assert api.error("POST", "/v1/keys", {"name": "Other"}, status=409, Idempotency_Key="k")["code"] == (
         "idempotency_conflict"
     )
+
+
+@pytest.mark.slow
+def test_every_process_of_a_server_refuses_an_ended_key_within_seconds(server, http):
+    made = http.post("/v1/keys", json={"name": "Ends", "rate_limit": 0}).json()
+    with server.http(made["full_key"]) as client, ThreadPoolExecutor(8) as pool:
+
+        def many():
+            return {found.status_code for found in pool.map(client.get, ["/v1/sessions"] * 24)}
+
+        assert many() == {200}
+        assert http.delete(f"/v1/keys/{made['id']}").status_code == 204
+        until = time.monotonic() + REMEMBERED_SECONDS + 0.2
+        while time.monotonic() < until:  # used all the while, so that no process forgets it for want of use
+            many()
+        assert many() == {401}

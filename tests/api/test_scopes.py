@@ -4,11 +4,12 @@ import pytest
 
 from statebase_site.access import scopes
 
-READ, WRITE, DELETE, TRACES = (
+READ, WRITE, DELETE, TRACES, KEYS = (
     scopes.SESSIONS_READ,
     scopes.SESSIONS_WRITE,
     scopes.SESSIONS_DELETE,
     scopes.TRACES_READ,
+    scopes.KEYS_MANAGE,
 )
 S = "/v1/sessions/sess_unknown"
 ROUTES = (
@@ -46,6 +47,13 @@ ROUTES = (
     ("GET", f"{S}/diff", READ),
     ("GET", "/v1/diff", READ),
     ("GET", f"{S}/rollback/preview", READ),
+    ("GET", "/v1/dashboard/stats", READ),
+    ("POST", "/v1/keys", KEYS),
+    ("GET", "/v1/keys", KEYS),
+    ("DELETE", "/v1/keys/key_x", KEYS),
+    ("POST", "/v1/dashboard/keys", KEYS),
+    ("GET", "/v1/dashboard/keys", KEYS),
+    ("DELETE", "/v1/dashboard/keys/key_x", KEYS),
 )
 
 
@@ -69,7 +77,7 @@ def test_the_routes_above_are_all_there_are(api):
         for operation in view.operations
         for method in operation.methods
     }
-    for name, value in (("turn_id", "turn_x"), ("trace_id", "trace_x"), ("number", "0")):
+    for name, value in (("turn_id", "turn_x"), ("trace_id", "trace_x"), ("number", "0"), ("key_id", "key_x")):
         known = {(method, path.replace(f"{{{name}}}", value)) for method, path in known}
     assert known == {(method, path) for method, path, _ in ROUTES}
 
