@@ -103,9 +103,9 @@ class EditConflict(Conflict):
 
     code = "edit_conflict"
 
-    def __init__(self, field: str, *, current: str, revision: int, edited_by: str) -> None:
+    def __init__(self, field: str, *, current: str, edited_by: str, revision: int | None = None) -> None:
         super().__init__(
-            f"{edited_by} has changed the {field} meanwhile.",
+            f"{edited_by.removeprefix('user:')} has changed the {field} meanwhile.",
             param=field,
             suggestion="Read their text, put both together, and save again.",
             current=current,

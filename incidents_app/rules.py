@@ -227,16 +227,19 @@ def _resume(session: SessionFacts) -> tuple[bool, str]:
 # Gates --------------------------------------------------------------------------------------------------
 
 
-def unmet_for(facts: IncidentFacts, to: Status) -> list[Unmet]:
-    """What is missing for resolving or closing, except what an admin has overridden."""
-    found = _before_closing(facts) if to == Status.CLOSED else _before_resolving(facts)
+def unmet_for(facts: IncidentFacts, to: Status, assessment: Assessment | None = None) -> list[Unmet]:
+    """What is missing for resolving or closing, except what an admin has overridden.
+
+    `assessment` is that of the same facts, where the caller has it already.
+    """
+    steps = (assessment or assess(facts)).steps
+    found = _before_closing(facts, steps) if to == Status.CLOSED else _before_resolving(facts, steps)
     return [each for each in found if each.code not in facts.overridden]
 
 
-def _before_resolving(facts: IncidentFacts) -> list[Unmet]:
+def _before_resolving(facts: IncidentFacts, steps: Mapping[str, Mapping[Step, StepView]]) -> list[Unmet]:
     if facts.severity is None:
         return [Unmet("severity", None, "Choose a severity.")]
-    steps = assess(facts).steps
     missing: list[Unmet] = []
     for session in facts.sessions:
         missing += _of_session(session, steps[session.session_id], facts.severity)
@@ -300,7 +303,7 @@ def _prevention(facts: IncidentFacts) -> list[Unmet]:
     return missing
 
 
-def _before_closing(facts: IncidentFacts) -> list[Unmet]:
+def _before_closing(facts: IncidentFacts, steps: Mapping[str, Mapping[Step, StepView]]) -> list[Unmet]:
     if facts.status == Status.RESOLVED:
         # Whatever froze it since: an ended incident does not leave a session stopped in its name.
         missing = [
@@ -309,7 +312,7 @@ def _before_closing(facts: IncidentFacts) -> list[Unmet]:
             if each.is_frozen and each.freeze_version is not None and Step.RESUME not in each.exempt
         ]
     else:
-        missing = [*_before_resolving(facts), Unmet("not_resolved", None, "Resolve it first.")]
+        missing = [*_before_resolving(facts, steps), Unmet("not_resolved", None, "Resolve it first.")]
     if facts.peak_severity and MATRIX[facts.peak_severity].review == Need.REQUIRED and not facts.is_approved:
         if facts.review_missing:
             wanting = ", ".join(facts.review_missing)

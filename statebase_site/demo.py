@@ -1,13 +1,16 @@
-"""What `manage.py demo` prepares: the project `demo`, a person who may do all in it, and an API key."""
+"""What `manage.py demo` prepares: the project `demo` with its team, one who may do all, and an API key."""
 
 from dataclasses import dataclass
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import connection
 
+from incidents_app.actions.maintenance import remove_project_incidents
+from incidents_app.demo import load_incidents
 from sessions_app import actions
 from sessions_app.actions import maintenance
-from sessions_app.demo import load_demo
+from sessions_app.demo import go_on, load_demo
 from sessions_app.store import write_transaction
 from statebase_site.access import actions as access
 from statebase_site.access.actor import system_actor
@@ -15,6 +18,7 @@ from statebase_site.access.models import ApiKey, Project, Role
 from statebase_site.bootstrap import say
 
 NAME = "demo"
+_TEAM = {"maria": Role.RESPONDER, "ingrid": Role.RESPONDER, "jon": Role.ENGINEER}
 
 
 @dataclass(frozen=True)
@@ -54,9 +58,13 @@ def prepare(*, reset: bool) -> Project:
             project = access.create_project(name=NAME, is_demo=True)
         elif not reset:
             return project
+        remove_project_incidents(project=project)
         maintenance.remove_project_content(project=project)
         say("Loading demo data …")
         load_demo(project)
+        for name, role in _TEAM.items():
+            access.set_role(project=project, user=_person(name), role=role)
+        load_incidents(project, go_on)
     return project
 
 
@@ -72,8 +80,12 @@ def fresh_credentials(project: Project) -> Credentials:
     for old in ApiKey.objects.filter(project=project, name=NAME, revoked_at=None):
         actions.revoke_key(key=old, by=by)
     _, clear_key = actions.create_key(name=NAME, by=by)
-    user = get_user_model().objects.filter(username=NAME).first()
-    if user is None:
-        user = access.create_user(username=NAME, password=None)
+    user = _person(NAME)
     access.set_role(project=project, user=user, role=Role.ADMIN)
     return Credentials(access.create_sign_in_token(user), clear_key)
+
+
+def _person(name: str) -> User:
+    """Somebody of the demo: without a password, so that only a link signs them in."""
+    known = get_user_model().objects.filter(username=name).first()
+    return known or access.create_user(username=name, password=None)

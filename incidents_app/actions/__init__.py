@@ -8,7 +8,7 @@ idempotency key on `by.request`, a repeated call does nothing a second time.
 from incidents_app.actions._work import IncidentWritten
 from incidents_app.actions.ending import close, decline, merge, override, reopen, resolve
 from incidents_app.actions.filing import Filed, add_session, file
-from incidents_app.actions.noticing import take_notice
+from incidents_app.actions.noticing import take_notice, take_notice_of_all
 from incidents_app.actions.noting import add_note, edit, join, pin, set_commander
 from incidents_app.actions.preventing import (
     QUESTIONS,
@@ -65,5 +65,6 @@ __all__ = [
     "rollback",
     "set_commander",
     "take_notice",
+    "take_notice_of_all",
     "write_review",
 ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incidents_app.enums import EventKind
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from incidents_app.enums import ACTIVE, EventKind
 from incidents_app.models import AffectedSession, Incident
 from incidents_app.queries.assessing import OWN_ACTS
 from sessions_app.enums import Action
@@ -21,15 +23,15 @@ _LOOKED_AT = (
 )
 
 
-def has_news(incident: Incident) -> bool:
-    """Whether a session of the incident has traces that were not looked through yet."""
-    rows = watched(incident)
-    lengths = dict(
-        AgentSession.objects.filter(pk__in=[row.agent_session_id for row in rows]).values_list(
-            "pk", "chain_length"
-        )
+def with_news(incidents: QuerySet[Incident]) -> QuerySet[Incident]:
+    """The active ones of which a session has traces that were not looked through yet."""
+    unseen = AffectedSession.objects.filter(
+        episode__incident=OuterRef("pk"),
+        episode__number=OuterRef("episode_number"),
+        held_at__isnull=False,
+        agent_session__chain_length__gt=F("seen_position"),
     )
-    return any(lengths.get(row.agent_session_id, 0) > row.seen_position for row in rows)
+    return incidents.filter(Exists(unseen), status__in=ACTIVE)
 
 
 def watched(incident: Incident) -> list[AffectedSession]:

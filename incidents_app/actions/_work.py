@@ -196,11 +196,18 @@ class Work:
         self.tell(EventKind.STATUS, text, details={"from": before, "to": now}, alarm=is_worse)
 
 
+_NOT_SO = {
+    Step.FREEZE: "is not frozen",
+    Step.DIVERGENCE: "has no divergence",
+    Step.ROLLBACK: "is not in its last good state",
+}
+
+
 def _lost(found: Assessed) -> str:
-    """Which steps do not hold, in words."""
-    steps = (Step.FREEZE, Step.DIVERGENCE, Step.ROLLBACK)
+    """What keeps the incident where it fell back to, in words."""
+    steps = (Step.FREEZE,) if found.status == Status.OPEN else (Step.DIVERGENCE, Step.ROLLBACK)
     missing = [
-        f"{row.session_id} {step.label.lower()}"
+        f"{row.session_id} {_NOT_SO[step]}"
         for row in found.affected
         for step in steps
         if found.step(row, step).state in (StepState.REGRESSED, StepState.PENDING)

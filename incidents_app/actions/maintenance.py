@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from incidents_app.actions.noticing import take_notice
+from incidents_app.actions.noticing import take_notice_of_all
 from incidents_app.actions.securing import secure_waiting
-from incidents_app.enums import ACTIVE
 from incidents_app.models import (
     AffectedSession,
     Effect,
@@ -22,14 +21,12 @@ from incidents_app.models import (
 )
 from sessions_app.actions import action
 from statebase_site.access.models import Project
+from statebase_site.base.jobs import do_all
 
 
 def run_once() -> int:
     """Hold and freeze what waits, and tell what happened outside; returns how much was done."""
-    done = secure_waiting()
-    for incident in Incident.objects.filter(status__in=ACTIVE).select_related("project"):
-        done += take_notice(incident)
-    return done
+    return do_all((secure_waiting, lambda: take_notice_of_all(Incident.objects.all())))
 
 
 @action

@@ -6,7 +6,7 @@ from incidents_app import queries
 from incidents_app.actions._work import Work, incident_action
 from incidents_app.actions.filing import check_failure_mode
 from incidents_app.enums import EventKind, Severity
-from incidents_app.errors import CommandRefused, GateUnmet, ScenarioNotFound
+from incidents_app.errors import CommandRefused, EditConflict, GateUnmet, ScenarioNotFound
 from incidents_app.limits import check_text
 from incidents_app.matrix import MATRIX
 from incidents_app.models import Episode, Incident
@@ -26,12 +26,15 @@ def write_review(
     checkpoint: tuple[str, int] | None = None,
     no_checkpoint_why: str | None = None,
     lessons: str | None = None,
+    lessons_seen: str | None = None,
     scenario_id: str | None = None,
 ) -> None:
     """Change what is given of the review. A change after the approval takes the approval back.
 
     `checkpoint`: the session, and the version after which a checkpoint was missing; or say in
-    `no_checkpoint_why` why none was. Raises `VersionNotFound`, `SessionNotAffected`, `ScenarioNotFound`.
+    `no_checkpoint_why` why none was. `lessons_seen` is what the person began from: where somebody else wrote
+    other lessons meanwhile, `EditConflict` holds them. Raises `VersionNotFound`, `SessionNotAffected`,
+    `ScenarioNotFound`.
     """
     incident, episode = work.incident, work.episode
     before = _written(incident, episode)
@@ -48,7 +51,12 @@ def write_review(
         episode.no_checkpoint_why = check_text(no_checkpoint_why, "why")
         episode.checkpoint_session = episode.checkpoint_after = None
     if lessons is not None:
-        episode.lessons = check_text(lessons, "lessons", required=False)
+        lessons = check_text(lessons, "lessons", required=False)
+        if lessons_seen is not None and episode.lessons not in (lessons_seen, lessons):
+            raise EditConflict(
+                "lessons", current=episode.lessons, edited_by=episode.reviewed_by or "Somebody"
+            )
+        episode.lessons = lessons
     if scenario_id is not None:
         scenario = incident.scenarios.filter(public_id=scenario_id.replace("\x00", "")).first()
         if scenario is None:

@@ -11,6 +11,7 @@ import time
 from django.db import DatabaseError
 from django.db.models import Q
 
+from incidents_app import queries
 from incidents_app.actions._work import IncidentWritten, Work, acting, incident_action, locked_incident
 from incidents_app.actions.noticing import settle
 from incidents_app.enums import ACTIVE, EventKind, Traffic
@@ -53,7 +54,8 @@ def freeze(
         traffic_note=traffic_note,
         by=by,
     )
-    secure(written.incident, by=by)
+    if not secure(written.incident, by=by) and not written.replayed:
+        _name_as_well(reference=reference, session_id=session_id, by=by.part())
     written.incident.refresh_from_db()
     return written
 
@@ -74,6 +76,18 @@ def _want_freeze(
         work.tell(EventKind.NOTE, f"Freeze: {reason}", session_id=session_id)
     if traffic is not None or traffic_note is not None:
         _direct(work, traffic, traffic_note)
+
+
+@incident_action(SESSIONS_WRITE, to="freeze the sessions of an incident")
+def _name_as_well(work: Work, *, session_id: str | None) -> None:
+    """Of two who freeze at once, one does the work for both: the other is named, too."""
+    found = queries.assess(work.incident)
+    names = [row.session_id for row in found.affected if found.facts_of(row).is_frozen]
+    frozen = [name for name in names if session_id in (None, name)]
+    if len(frozen) == 1:
+        work.tell(EventKind.FROZEN, f"{frozen[0]} was frozen already.", session_id=frozen[0])
+    elif frozen:
+        work.tell(EventKind.FROZEN, f"{len(frozen)} sessions were frozen already.")
 
 
 def direct_traffic(*, reference: str, traffic: str, traffic_note: str = "", by: Actor) -> IncidentWritten:
@@ -160,7 +174,8 @@ def _try(row: AffectedSession, incident: Incident, by: Actor) -> bool:
 @action
 def _secure(*, reference: str, row_pk: int, session_id: str, by: Actor) -> bool:
     incident = Incident.objects.filter(project=by.project, episodes__affected=row_pk).get()
-    sessions.hold(session_id=session_id, **hold_of(incident), by=by)
+    hold = hold_of(incident)
+    sessions.hold(session_id=session_id, **hold, by=by)
     session = locked_session(session_id, by)
     # Read under the session's lock: of two who freeze it at once, the second finds it done.
     row = AffectedSession.objects.get(pk=row_pk)
@@ -173,7 +188,10 @@ def _secure(*, reference: str, row_pk: int, session_id: str, by: Actor) -> bool:
     if not work.incident.is_active:
         raise IncidentEnded(reference, work.incident.status)
     row = AffectedSession.objects.get(pk=row_pk)  # afresh: what the incident recorded meanwhile stays
-    row.held_at = row.held_at or work.moment
+    if row.held_at is not None and not wanted:
+        return False  # another one did it a moment ago
+    if hold == hold_of(work.incident):  # or else it says something new since, and is opened again
+        row.held_at = row.held_at or work.moment
     # A session that was stopped before it was linked is stopped, whoever did it.
     if wanted or (session.is_frozen and row.freeze_version is None):
         _record_freeze(work, row, session, made.version.number if made else None)

@@ -10,7 +10,6 @@ from incidents_app import queries
 from incidents_app.actions import take_notice
 from incidents_app.models import Incident
 from incidents_app.payloads import objects
-from incidents_app.queries.details import details_of
 from statebase_site.access.authentication import ApiRequest, needs
 from statebase_site.access.scopes import INCIDENT_MANAGE, SESSIONS_READ, SESSIONS_WRITE
 from statebase_site.web.api import written
@@ -42,7 +41,7 @@ def incident_now(request: ApiRequest, incident_id: str) -> Incident:
 def in_full(incident: Incident) -> dict[str, Any]:
     """The incident with everything that is known of it, as it is now."""
     found = queries.assess(incident)
-    return objects.incident_in_full(found, details_of(found))
+    return objects.incident_in_full(found, queries.details_of(found))
 
 
 def acted(request: ApiRequest, outcome: _Outcome, status: int = 200) -> HttpResponse:

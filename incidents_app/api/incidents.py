@@ -62,6 +62,8 @@ def list_incidents(
     starting_after: PlainText | None = None,
     order: Order = "desc",
 ) -> HttpResponse:
+    if status is not None:
+        actions.take_notice_of_all(queries.find_incidents(request.actor))
     found = queries.find_incidents(
         request.actor,
         status=status,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.http import QueryDict
@@ -61,16 +61,18 @@ class ActForm(forms.Form):
         """The keywords of the action, once the form is valid."""
         return dict(self.cleaned_data)
 
-    def see(self, name: str, value: Any) -> None:
-        """Take `value` as what the person has seen in a field, after it was shown beside what they typed."""
-        data = self.data.copy()
-        data[self[name].html_initial_name] = value
+    def see(self, **seen: Any) -> None:
+        """Take these values as what the person began from, now that they are shown beside what was typed."""
+        data = cast(QueryDict, self.data).copy()
+        for name, value in seen.items():
+            shown = self[name]
+            hidden = shown.html_initial_name if shown.field.show_hidden_initial else shown.html_name
+            data[hidden] = str(value)
         self.data = data
 
-    def refuse(self, refusal: DomainError, words: str = "") -> None:
+    def refuse(self, refusal: DomainError, words: str) -> None:
         """Say at the field at fault, or on top, why the action did not take it."""
-        field = refusal.param if refusal.param in self.fields else None
-        self.add_error(field, words or refusal.in_words)
+        self.add_error(refusal.param if refusal.param in self.fields else None, words)
 
     @classmethod
     def typed_in(cls, data: QueryDict, *, about: About) -> ActForm:
@@ -103,7 +105,7 @@ class Words(forms.CharField):
 
     def to_python(self, value: Any) -> str:
         """Browsers send lines with carriage returns; kept are line feeds, as everywhere."""
-        return super().to_python(value).replace("\r\n", "\n")
+        return (super().to_python(value) or "").replace("\r\n", "\n")
 
     def clean(self, value: Any) -> str:
         text = super().clean(value)

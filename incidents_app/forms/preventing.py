@@ -12,6 +12,7 @@ from incidents_app.actions import QUESTIONS
 from incidents_app.enums import FaultKind, FollowUpKind, Severity
 from incidents_app.forms.base import About, ActForm, AffectedField, Choice, Line, Version, Words
 from statebase_site.base import json
+from statebase_site.base.errors import DomainError
 from statebase_site.base.json import JsonValue
 
 _ADVICE = {
@@ -27,7 +28,8 @@ class YesOrNo(Choice):
     """A question that has to be answered; gives a bool."""
 
     def __init__(self, **more: Any) -> None:
-        super().__init__(required="Yes or no?", choices=[("yes", "Yes"), ("no", "No")], **more)
+        widget = forms.RadioSelect(attrs={"class": "yes-no"})
+        super().__init__(required="Yes or no?", choices=[("yes", "Yes"), ("no", "No")], widget=widget, **more)
 
     def clean(self, value: Any) -> bool:
         return super().clean(value) == "yes"
@@ -163,11 +165,11 @@ class ScenarioForm(ActForm):
                 fault[name] = value
         return found | {"fault": fault}
 
-    def refuse(self, refusal: Any, words: str = "") -> None:
+    def refuse(self, refusal: DomainError, words: str) -> None:
         """A fault's field is named `fault.tool` in the API."""
         if refusal.param and refusal.param.startswith("fault."):
             name = refusal.param.removeprefix("fault.").replace("kind", "fault_kind")
-            self.add_error(name if name in self.fields else None, refusal.in_words)
+            self.add_error(name if name in self.fields else None, words)
         else:
             super().refuse(refusal, words)
 

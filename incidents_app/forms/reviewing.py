@@ -41,28 +41,19 @@ class ReviewForm(ActForm):
         self.fields["checkpoint_session"].offer(about.rows)  # type: ignore[attr-defined]
         scenarios = about.incident.scenarios.all()
         choices = [(each.public_id, each.name) for each in scenarios]
-        self.fields["scenario_id"].choices = [("", "none yet"), *choices]  # type: ignore[attr-defined]
-
-    theirs: str | None = None
-    """The lessons that somebody else wrote meanwhile."""
+        self.fields["scenario_id"].choices = [("", "none chosen"), *choices]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}
         if found.get("checkpoint_after") is not None and not found.get("checkpoint_session"):
             self.add_error("checkpoint_session", "Say on which session.")
-        lessons = self.about.assessed.episode.lessons
-        if "lessons" in self.changed_data and self._seen("lessons") != lessons != found.get("lessons"):
-            who = self.about.assessed.episode.reviewed_by or "Somebody"
-            self.add_error(
-                "lessons", f"{who} has changed the lessons meanwhile. Put both together, then save."
-            )
-            self.see("lessons", lessons)
-            self.theirs = lessons
+        if self.data.get("checkpoint_after") == "" and not found.get("no_checkpoint_why"):
+            self.add_error("no_checkpoint_why", "Say why none was missing, or pick a version.")
         return found
 
     def _seen(self, name: str) -> str:
         """What the person began from."""
-        return self.fields[name].to_python(self.data.get(self[name].html_initial_name, ""))
+        return str(self.fields[name].to_python(self.data.get(self[name].html_initial_name, "")))
 
     @property
     def given(self) -> dict[str, Any]:
@@ -77,7 +68,7 @@ class ReviewForm(ActForm):
         elif place[1] is None and (why := found["no_checkpoint_why"]) and why != episode.no_checkpoint_why:
             given["no_checkpoint_why"] = why
         if "lessons" in self.changed_data:
-            given["lessons"] = found["lessons"]
+            given |= {"lessons": found["lessons"], "lessons_seen": self._seen("lessons")}
         chosen = episode.review_scenario.public_id if episode.review_scenario else ""
         if found["scenario_id"] and found["scenario_id"] != chosen:
             given["scenario_id"] = found["scenario_id"]

@@ -110,7 +110,7 @@ def _owed(about: About) -> list[tuple[str, Step]]:
     now = about.incident.severity
     lower = [each for each in Severity if now and each != now and not is_worse(each, now)]
     found = [duty for each in lower for duty in rules.duties_owed(about.assessed.facts, each)]
-    return list(dict.fromkeys(found))
+    return sorted(set(found), key=lambda duty: (duty[0], list(Step).index(duty[1])))
 
 
 def _waive(session_id: str, step: Step) -> str:

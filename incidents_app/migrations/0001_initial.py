@@ -315,7 +315,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='affectedsession',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('divergence_version__isnull', True), ('last_good_version__isnull', True)), ('last_good_version__lt', models.F('divergence_version')), _connector='OR'), name='affected_good_before_divergence'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('divergence_version__isnull', True), ('last_good_version__isnull', True)), models.Q(('divergence_version__isnull', False), ('last_good_version__isnull', False), ('last_good_version__lt', models.F('divergence_version'))), _connector='OR'), name='affected_good_before_divergence'),
         ),
         migrations.AddConstraint(
             model_name='affectedsession',

@@ -77,7 +77,11 @@ class AffectedSession(models.Model):
             models.UniqueConstraint(fields=["episode", "agent_session"], name="affected_once"),
             models.CheckConstraint(
                 condition=Q(divergence_version__isnull=True, last_good_version__isnull=True)
-                | Q(last_good_version__lt=F("divergence_version")),
+                | Q(
+                    divergence_version__isnull=False,
+                    last_good_version__isnull=False,
+                    last_good_version__lt=F("divergence_version"),
+                ),
                 name="affected_good_before_divergence",
             ),
             models.CheckConstraint(

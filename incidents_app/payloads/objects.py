@@ -19,8 +19,7 @@ from incidents_app.models import (
     ScenarioRun,
     TimelineEvent,
 )
-from incidents_app.queries import Assessed, Metrics, metrics_of
-from incidents_app.queries.details import Details
+from incidents_app.queries import Assessed, Details, Metrics, metrics_of
 from incidents_app.rules import SessionFacts, Unmet
 from statebase_site.base import json
 from statebase_site.base.clock import isoformat

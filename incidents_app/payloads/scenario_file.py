@@ -52,8 +52,8 @@ def file_name(scenario: Scenario) -> str:
 
 
 def _text(text: str) -> str:
-    """A text as a literal of Python, without what can't be seen."""
-    return ascii(text)
+    """A text as a literal of Python: characters that can't be seen are written as escapes."""
+    return repr(text)
 
 
 def _json(value: JsonValue) -> str:
@@ -67,11 +67,11 @@ _HEAD = textwrap.dedent('''\
 
     Red until the agent is fixed: by default it judges the state that was recorded in the incident.
 
-    * STATE_AFTER: the state to judge instead, as JSON, or the path of a file that holds it.
-    * AGENT: a function to run first, as `package.module:function`. It is called with the client of the
-      official SDK (`pip install statebase`), the id of a fresh fork, and FAULT; the fork's state afterwards
-      is judged. STATEBASE_URL and STATEBASE_API_KEY say where the server is. A fault of the state is in the
-      fork already; a fault of a tool is for the function to play.
+    * STATEBASE_STATE_AFTER: the state to judge instead, as JSON, or the path of a file that holds it.
+    * STATEBASE_AGENT: a function to run first, as `package.module:function`. It is called with the client of
+      the official SDK (`pip install statebase`), the id of a fresh fork, and FAULT; the fork's state
+      afterwards is judged. STATEBASE_URL and STATEBASE_API_KEY say where the server is. A fault of the state
+      is in the fork already; a fault of a tool is for the function to play.
     """
 
     import importlib
@@ -80,6 +80,7 @@ _HEAD = textwrap.dedent('''\
     from pathlib import Path
 
     import jmespath
+    import jmespath.exceptions
     import pytest
 
 ''')
@@ -89,7 +90,10 @@ _BODY = textwrap.dedent('''
 
     def holds(state):
         """Whether PREDICATE is true of a state: null, false and what is empty are not."""
-        found = jmespath.search(PREDICATE, state)
+        try:
+            found = jmespath.search(PREDICATE, state)
+        except (jmespath.exceptions.JMESPathError, TypeError, ValueError):
+            return False
         return found is not None and found is not False and found not in ("", [], {})
 
 
@@ -110,14 +114,14 @@ _BODY = textwrap.dedent('''
     @pytest.fixture
     def state_after():
         """The state to judge."""
-        if os.environ.get("AGENT"):
-            return state_of_a_run(os.environ["AGENT"])
-        given = os.environ.get("STATE_AFTER")
+        if os.environ.get("STATEBASE_AGENT"):
+            return state_of_a_run(os.environ["STATEBASE_AGENT"])
+        given = os.environ.get("STATEBASE_STATE_AFTER")
         if given:
             is_json = given.lstrip().startswith(("{", "["))
             return json.loads(given if is_json else Path(given).read_text(encoding="utf-8"))
         if BAD_STATE is None:
-            pytest.fail("No state was recorded in the incident: set AGENT or STATE_AFTER.")
+            pytest.fail("No state was recorded: set STATEBASE_AGENT or STATEBASE_STATE_AFTER.")
         return BAD_STATE
 
 

@@ -75,7 +75,7 @@ class Addresses:
             case Step.DIVERGENCE:
                 return self.act("divergence", session_id)
             case Step.ROLLBACK:
-                corrects = bool(self.severity) and MATRIX[Severity(self.severity)].corrects
+                corrects = self.severity is not None and MATRIX[Severity(self.severity)].corrects
                 return self.act("correct" if corrects else "rollback", session_id)
             case Step.PREVENT:
                 return self.place("prevention")

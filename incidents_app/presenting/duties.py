@@ -45,8 +45,8 @@ def _all(found: Assessed, step: Step) -> bool:
     return all(steps[step].state in SETTLED for steps in found.assessment.steps.values())
 
 
-def _any_done(found: Assessed, step: Step) -> bool:
-    return any(steps[step].state == StepState.DONE for steps in found.assessment.steps.values())
+def _any(found: Assessed, step: Step, state: StepState) -> bool:
+    return any(steps[step].state == state for steps in found.assessment.steps.values())
 
 
 def _timed(found: Assessed, text: str, is_done: bool, within: timedelta | None, took: float | None) -> Duty:
@@ -73,7 +73,9 @@ def _stopping(found: Assessed, asked: Duties, metrics: Metrics) -> list[Duty]:
     if asked.freeze_within:
         text = f"freeze within {minutes(asked.freeze_within)} min"
     done = _all(found, Step.FREEZE)
-    took = metrics.time_to_freeze_s if _any_done(found, Step.FREEZE) else None
+    if _any(found, Step.FREEZE, StepState.REGRESSED):
+        return [Duty(text, False, note="no longer holds", is_late=True)]
+    took = metrics.time_to_freeze_s if _any(found, Step.FREEZE, StepState.DONE) else None
     within = timedelta(0) if asked.freeze_at_once else asked.freeze_within
     if asked.freeze_at_once and done:
         return [Duty(text, True, note=f"after {span(took)}" if took is not None else "")]
@@ -94,7 +96,7 @@ def _going_back(found: Assessed, asked: Duties, metrics: Metrics) -> list[Duty]:
         text = (
             f"divergence and rollback within {minutes(within)} min" if within else "divergence and rollback"
         )
-        took = metrics.time_to_rollback_s if _any_done(found, Step.ROLLBACK) else None
+        took = metrics.time_to_rollback_s if _any(found, Step.ROLLBACK, StepState.DONE) else None
         lines.append(_timed(found, text, done, within, took))
     return lines
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django import forms
+
 from incidents_app.forms.filing import TRIAGE, FilingForm, wrong_version_field
 from incidents_app.matrix import MATRIX, Duties
 from incidents_app.queries.reaching import Suggestion
@@ -33,7 +35,7 @@ class SessionChoice:
     version: str
 
 
-def severity_choices(form: FilingForm, suggestion: Suggestion | None) -> list[SeverityChoice]:
+def severity_choices(form: forms.Form, suggestion: Suggestion | None) -> list[SeverityChoice]:
     """The four severities, and triage."""
     chosen = form["severity"].value()
     rows = [

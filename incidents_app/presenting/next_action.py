@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.urls import reverse
 
-from incidents_app.enums import ENDED, Status, Step, StepState
+from incidents_app.enums import ENDED, Status, Step
 from incidents_app.matrix import MATRIX, Need
 from incidents_app.models import AffectedSession
 from incidents_app.presenting.addresses import Addresses
+from incidents_app.presenting.gates import in_order
+from incidents_app.presenting.words import who
 from incidents_app.queries import Assessed
 from incidents_app.rules import SessionFacts, Unmet
 from statebase_site.web.wording import count_noun
 
-_BEFORE_RESOLVING = (
-    "freeze",
-    "reconstruct",
-    "divergence",
-    "rollback",
-    "correction",
-    "effect_undecided",
-    "prevention",
-    "followup_missing",
-    "scenario",
-    "followup_open",
-    "session_frozen",
-)
-_BEFORE_CLOSING = ("session_frozen", "review", "review_approval", "followup_owner", "watch_window")
 _STEP_OF = {
     "freeze": Step.FREEZE,
     "reconstruct": Step.RECONSTRUCT,
@@ -58,6 +46,7 @@ class NextAction:
     """The session and the step that may be exempted instead."""
     look_label: str = ""
     look_address: str = ""
+    look_needs: str = "read"
     after: str = ""
     """What comes after it."""
 
@@ -83,28 +72,15 @@ def steps_ahead(found: Assessed, *, scenarios: int = 0) -> Iterator[NextAction]:
     if found.status == Status.TRIAGE:
         yield made.triage()
     elif found.status == Status.RESOLVED:
-        unmet = _in_order(found.unmet(Status.CLOSED), _BEFORE_CLOSING, found)
+        unmet = in_order(found.unmet(Status.CLOSED), found)
         yield from made.of(unmet)
         if not unmet:
             yield made.close()
     else:
-        unmet = _in_order(found.unmet(Status.RESOLVED), _BEFORE_RESOLVING, found)
+        unmet = in_order(found.unmet(Status.RESOLVED), found)
         yield from made.of(unmet)
         if not unmet:
             yield made.resolve()
-
-
-def _in_order(unmet: Iterable[Unmet], order: tuple[str, ...], found: Assessed) -> list[Unmet]:
-    """By urgency: what had been frozen and no longer is goes first of all."""
-
-    def urgency(each: Unmet) -> tuple[int, bool]:
-        again = each.code == "freeze" and each.session_id is not None
-        lost = (
-            again and found.assessment.steps[each.session_id or ""][Step.FREEZE].state == StepState.REGRESSED
-        )
-        return order.index(each.code), not lost
-
-    return sorted((each for each in unmet if each.code in order), key=urgency)
 
 
 class _Maker:
@@ -135,13 +111,14 @@ class _Maker:
         return NextAction(
             "severity",
             "choose a severity, or decline it",
-            f"It was filed without one by {self.found.incident.filed_by}. The severity says what has to be "
-            "done; S1 freezes every affected session at once.",
+            f"It was filed without one by {who(self.found.incident.filed_by)}. The severity says what has to "
+            "be done; S1 freezes every affected session at once.",
             "Choose severity",
             self.to.act("severity"),
             needs="write",
             look_label="Decline…",
             look_address=self.to.act("decline"),
+            look_needs="manage",
         )
 
     def resolve(self) -> NextAction:
@@ -208,7 +185,7 @@ class _Maker:
             since = head - outside.version
             wrote = f", and has written {count_noun(since, 'version')} since" if since > 0 else ""
             done = "resumed" if outside.what == "resumed" else "rolled back"
-            why, at = f"It was {done} outside this incident by {outside.by}{wrote}.", outside.at
+            why, at = f"It was {done} outside this incident by {who(outside.by)}{wrote}.", outside.at
         elif facts.freeze_failure:
             why = f"The last try failed: {facts.freeze_failure} The server tries again by itself."
         elif row.freeze_version is not None:

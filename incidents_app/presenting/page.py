@@ -13,7 +13,7 @@ from django.http import QueryDict
 
 from incidents_app import queries
 from incidents_app.actions import QUESTIONS
-from incidents_app.enums import ACTIVE, Disposition, EventKind, FailureMode, FollowUpKind, Status, Step
+from incidents_app.enums import ACTIVE, Disposition, EventKind, FailureMode, Status
 from incidents_app.matrix import MATRIX, Duties
 from incidents_app.models import (
     AffectedSession,
@@ -31,6 +31,7 @@ from incidents_app.presenting import duties, freezing, gates, numbers, runbook, 
 from incidents_app.presenting.addresses import Addresses
 from incidents_app.presenting.allowed import Allowed, allowed
 from incidents_app.presenting.next_action import NextAction, next_action
+from incidents_app.presenting.runbook import Beside
 from incidents_app.presenting.words import span
 from incidents_app.queries import Assessed, Metrics
 from incidents_app.queries.reaching import ContaminatedFork
@@ -117,7 +118,7 @@ class IncidentPage:
         """The numbers of this episode."""
         return queries.metrics_of(self.episode, self.found.affected)
 
-    @property
+    @cached_property
     def numbers(self) -> list[numbers.Number]:
         return [*numbers.numbers(self.metrics), *numbers.ends(self.metrics)]
 
@@ -148,15 +149,20 @@ class IncidentPage:
         return self.allowed.off(self.next.needs) if self.next else ""
 
     @property
+    def look_off(self) -> str:
+        """Why the person may not do what is offered beside it, or nothing."""
+        return self.allowed.off(self.next.look_needs) if self.next else ""
+
+    @cached_property
     def freezing(self) -> freezing.Freezing | None:
         """How far freezing has come, while the server is at it."""
         return freezing.freezing(self.found.affected) if self.is_active else None
 
-    @property
+    @cached_property
     def to_resolve(self) -> list[gates.Missing]:
         return gates.still_missing(self.found, Status.RESOLVED)
 
-    @property
+    @cached_property
     def to_close(self) -> list[gates.Missing]:
         return gates.still_missing(self.found, Status.CLOSED)
 
@@ -165,13 +171,13 @@ class IncidentPage:
         """Gates that were passed over in this episode."""
         return list(Override.objects.filter(episode=self.episode))
 
-    @property
+    @cached_property
     def overridable(self) -> list[str]:
         """The codes of what is unmet now, each once."""
         to = Status.CLOSED if self.status == Status.RESOLVED else Status.RESOLVED
         return list(dict.fromkeys(each.code for each in self.found.unmet(to)))
 
-    @property
+    @cached_property
     def duties(self) -> list[duties.Duty]:
         return duties.duties(self.found, self.metrics)
 
@@ -205,7 +211,7 @@ class IncidentPage:
         return runbook.runbook(self.found, self.shown_rows, self._beside, next_session=session_id)
 
     @cached_property
-    def _beside(self) -> runbook.Beside:
+    def _beside(self) -> Beside:
         keys = [row.pk for row in self.shown_rows]
         pins: dict[int, dict[str, int]] = {}
         counted = Pin.objects.filter(affected__in=keys).values_list("affected", "kind")
@@ -214,7 +220,7 @@ class IncidentPage:
         reasons = {
             (each.affected_id, each.step): each.reason for each in Exemption.objects.filter(affected__in=keys)
         }
-        return runbook.Beside(pins, reasons, self._refused(), self.others)
+        return Beside(pins, reasons, self._refused(), self.others)
 
     def _refused(self) -> dict[int, int]:
         """Writes refused in the present freeze, by the session's key."""
@@ -226,7 +232,9 @@ class IncidentPage:
 
     @cached_property
     def others(self) -> Mapping[str, Sequence[Incident]]:
-        """The other open incidents that affect the sessions shown."""
+        """The other open incidents that affect the sessions shown, while this one is open, too."""
+        if not self.is_active:
+            return {}
         held = queries.open_incidents_of(
             [row.session_id for row in self.shown_rows], project=self.incident.project_id
         )
@@ -240,11 +248,6 @@ class IncidentPage:
     def contaminated(self) -> list[ContaminatedFork]:
         """Sessions that carry the bad state, too, and are not in the incident."""
         return queries.contaminated_forks(self.incident, self.found.affected) if self.is_active else []
-
-    @property
-    def steps(self) -> list[Step]:
-        """The steps that a session may be exempted from."""
-        return list(Step)
 
     # What was found out ----------------------------------------------------------------------------------
 
@@ -313,10 +316,6 @@ class IncidentPage:
     def today(self):
         """The day that dates are held against, in UTC."""
         return self.found.facts.now.date()
-
-    @property
-    def follow_up_kinds(self) -> list[tuple[str, str]]:
-        return FollowUpKind.choices
 
     @cached_property
     def scenarios(self) -> list[Scenario]:

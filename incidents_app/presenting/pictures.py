@@ -110,7 +110,7 @@ def _strip(rows: Sequence[Measured], measure: Measure, y: int, top: float) -> St
     found = spread_of(values_of(rows, measure))
     return Strip(
         label=measure.label,
-        words=f"median {span(found.median)}, 90 % within {span(found.p90)}, n {found.count}"
+        words=f"median {span(found.median)}, p90 {span(found.p90)}, n {found.count}"
         if found
         else "not recorded",
         y=y + 14,

@@ -10,13 +10,15 @@ from incidents_app.enums import SETTLED, PinKind, Severity, Step, StepState
 from incidents_app.matrix import MATRIX
 from incidents_app.models import AffectedSession, Incident
 from incidents_app.presenting.addresses import Addresses
-from incidents_app.presenting.words import span
+from incidents_app.presenting.words import span, who
 from incidents_app.queries import Assessed
 from incidents_app.rules import StepView
 from sessions_app.models import AgentSession
 from statebase_site.web.wording import count_noun
 
 SESSIONS_SHOWN = 20
+FEW = 2
+"""With more sessions, what concerns all of them is not repeated for each."""
 
 TITLES = {
     Step.FREEZE: "Stop",
@@ -91,11 +93,6 @@ class Runbook:
     folded: int
     titles: Sequence[str] = tuple(TITLES.values())
 
-    @property
-    def settled(self) -> int:
-        """How many of the sessions have nothing left to do, at least."""
-        return min((each.done for each in self.totals), default=0)
-
 
 def in_order_of_need(found: Assessed, first: str | None = None) -> list[AffectedSession]:
     """The rows: `first` (a session's id), then lost ones, then those with the most left to do."""
@@ -152,23 +149,33 @@ def _cell(
         word=word,
         note=note,
         address=Addresses.of(found.incident).of_step(row, view.step),
-        freezes=view.step == Step.FREEZE
-        and view.state in (StepState.PENDING, StepState.REGRESSED)
-        and found.incident.is_active,
+        freezes=view.step == Step.FREEZE and _may_be_frozen(found, view, session),
     )
+
+
+def _may_be_frozen(found: Assessed, view: StepView, session: AgentSession | None) -> bool:
+    """Where it is asked for and does not hold; also unasked, while the session runs: anyone may."""
+    if not found.incident.is_active or session is None:
+        return False
+    if view.state == StepState.NOT_REQUIRED:
+        return not session.is_frozen
+    return view.state in (StepState.PENDING, StepState.REGRESSED)
 
 
 def _words(
     found: Assessed, row: AffectedSession, view: StepView, beside: Beside, session: AgentSession | None
 ) -> tuple[str, str]:
     """The word of the cell, and the small line below it."""
+    is_open = view.state in (StepState.PENDING, StepState.REGRESSED)
+    if view.step == Step.FREEZE and is_open and row.failure:
+        return "failed, tried again", row.failure
     match view.state:
         case StepState.EXEMPT:
             return "exempt", beside.reasons.get((row.pk, view.step), "")
         case StepState.NOT_REQUIRED:
             return _NOT_ASKED.get(view.step, "not asked for"), ""
         case StepState.REGRESSED:
-            return _lost(view), "" if not view.why else "no longer holds"
+            return _lost(found, row, view), ""
         case StepState.PENDING:
             return _pending(found, row, view)
     return _done(found, row, view, beside, session)
@@ -177,15 +184,16 @@ def _words(
 _NOT_ASKED = {Step.RESUME: "nothing to resume"}
 
 
-def _lost(view: StepView) -> str:
+def _lost(found: Assessed, row: AffectedSession, view: StepView) -> str:
+    outside = found.facts_of(row).outside
+    if view.step == Step.FREEZE and outside is not None:
+        return f"{outside.what} outside by {who(outside.by)}, v{outside.version}"
     return view.why or "no longer holds"
 
 
 def _pending(found: Assessed, row: AffectedSession, view: StepView) -> tuple[str, str]:
     corrects = found.facts.severity is not None and MATRIX[Severity(found.facts.severity)].corrects
     match view.step:
-        case Step.FREEZE if row.failure:
-            return "failed, tried again", row.failure
         case Step.FREEZE if row.freeze_wanted:
             return "being frozen", "by the server"
         case Step.FREEZE:
@@ -199,8 +207,8 @@ def _pending(found: Assessed, row: AffectedSession, view: StepView) -> tuple[str
         case Step.ROLLBACK:
             return "to do", view.why
         case Step.PREVENT:
-            return "to do", view.why.rstrip(".")
-    return "frozen", ""
+            return "to do", view.why.rstrip(".") if len(found.affected) <= FEW else ""
+    return "still frozen", ""
 
 
 def _done(

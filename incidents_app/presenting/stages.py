@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from incidents_app.enums import EventKind, Status
+from incidents_app.matrix import MATRIX, Need
 from incidents_app.models import TimelineEvent
 from incidents_app.queries import Assessed
 
@@ -15,7 +16,7 @@ _ORDER = (Status.OPEN, Status.CONTAINED, Status.RECOVERED, Status.RESOLVED, Stat
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """`state` is done, lost, now (what is worked towards) or ahead."""
+    """`state` is done, lost, now (what is worked towards), ahead, or skipped where nobody asks for it."""
 
     name: str
     state: str
@@ -75,6 +76,9 @@ def _review(found: Assessed) -> Stage:
     episode = found.episode
     if episode.approved_at:
         return Stage("review", "done", episode.approved_at)
+    peak = found.facts.peak_severity
+    if peak is not None and MATRIX[peak].review != Need.REQUIRED:
+        return Stage("review", "skipped", note="not asked for")
     due = found.incident.review_due
     return Stage("review", "ahead", note="overdue" if due and due < found.facts.now else "")
 

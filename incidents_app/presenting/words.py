@@ -1,8 +1,9 @@
-"""Lengths of time in words, as a person on call reads them. Pure."""
+"""Lengths of time, names and ids in words, as a person on call reads them. Pure."""
 
 from __future__ import annotations
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_ID_SHOWN = 12
 
 
 def span(seconds: float | None) -> str:
@@ -25,6 +26,18 @@ def _two(whole: int, large: int, large_name: str, small: int, small_name: str) -
     rest = whole % large // small
     first = f"{whole // large} {large_name}"
     return f"{first} {rest} {small_name}" if rest else first
+
+
+def who(label: str) -> str:
+    """Whose doing something was: `maria`, `key sb_9f2c`, `the server`, from an actor's label."""
+    if label == "system":
+        return "the server"
+    return label.removeprefix("user:") if label.startswith("user:") else f"key {label}"
+
+
+def shorter(session_id: str) -> str:
+    """The beginning of a session's id, where the whole stands close by."""
+    return session_id if len(session_id) <= _ID_SHOWN else f"{session_id[:_ID_SHOWN]}…"
 
 
 def names(session_ids: list[str], most: int = 3) -> str:

@@ -66,7 +66,7 @@ class Assessed:
 
     def unmet(self, to: Status) -> list[Unmet]:
         """What is missing before `to` (resolved or closed)."""
-        return rules.unmet_for(self.facts, to)
+        return rules.unmet_for(self.facts, to, self.assessment)
 
     def steps_of(self, row: AffectedSession) -> Mapping[Step, StepView]:
         """The six steps of one session."""

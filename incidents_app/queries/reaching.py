@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
-
 from incidents_app.models import AffectedSession, Incident
-from sessions_app.models import AgentSession
+from sessions_app.enums import VersionKind
+from sessions_app.models import AgentSession, StateVersion
 from statebase_site.access.actor import Actor
 from statebase_site.base.ids import findable
 
 CONTAMINATED_MOST = 200
+_NO_END = 2**63
 _AGENT_SHOWN = 120  # characters, so that a title has room for it
 
 
@@ -26,28 +26,48 @@ class ContaminatedFork:
 
 
 def contaminated_forks(incident: Incident, affected: Sequence[AffectedSession]) -> list[ContaminatedFork]:
-    """Sessions forked at or after the divergence, and the forks of those; at most CONTAMINATED_MOST."""
+    """Sessions forked at or after the divergence, and the forks of those; at most CONTAMINATED_MOST.
+
+    What was forked from a state that had been rolled back to a good one is clean.
+    """
     known = {row.session_id for row in affected}
-    conditions = [
-        Q(forked_from=row.session_id, forked_version__gte=row.divergence_version)
-        for row in affected
-        if row.divergence_version is not None
-    ]
+    bad = {row.session_id: _bad_versions(row) for row in affected if row.divergence_version is not None}
     found: list[ContaminatedFork] = []
-    while conditions and len(found) < CONTAMINATED_MOST:
-        one_of = conditions[0]
-        for condition in conditions[1:]:
-            one_of |= condition
-        forks = AgentSession.objects.filter(one_of, project=incident.project_id, deleted_at=None)
-        new = [
-            ContaminatedFork(fork, fork.forked_from or "", fork.forked_version or 0)
-            for fork in forks.exclude(public_id__in=known).order_by("pk")[:CONTAMINATED_MOST]
-        ]
-        found += new
-        known |= {each.agent_session.public_id for each in new}
-        # Whatever was forked from such a fork carries it too.
-        conditions = [Q(forked_from=each.agent_session.public_id) for each in new]
+    waiting, seen = list(bad), set(bad)
+    while waiting and len(found) < CONTAMINATED_MOST:
+        forks = AgentSession.objects.filter(
+            forked_from__in=waiting, project=incident.project_id, deleted_at=None
+        ).order_by("pk")
+        waiting = []
+        for fork in forks.exclude(public_id__in=seen):
+            source, version = fork.forked_from or "", fork.forked_version or 0
+            if source in bad and not any(version in each for each in bad[source]):
+                continue
+            # Whatever was forked from such a fork carries it too, also where the fork itself is known.
+            waiting.append(fork.public_id)
+            seen.add(fork.public_id)
+            if fork.public_id not in known:
+                found.append(ContaminatedFork(fork, source, version))
     return found[:CONTAMINATED_MOST]
+
+
+def _bad_versions(row: AffectedSession) -> list[range]:
+    """The versions that carry what went wrong: from the divergence on, except where a rollback undid it."""
+    assert row.divergence_version is not None
+    found: list[range] = []
+    begun: int | None = row.divergence_version
+    rollbacks = StateVersion.objects.filter(
+        agent_session=row.agent_session_id, kind=VersionKind.ROLLBACK, number__gt=row.divergence_version
+    ).order_by("number")
+    for number, target in rollbacks.values_list("number", "restored_from"):
+        assert target is not None
+        restores_bad = any(target in each for each in found) or (begun is not None and target >= begun)
+        if begun is not None and not restores_bad:
+            found.append(range(begun, number))
+            begun = None
+        elif begun is None and restores_bad:
+            begun = number
+    return [*found, range(begun, _NO_END)] if begun is not None else found
 
 
 def sessions_named(session_ids: Iterable[str], projects: Iterable[int]) -> dict[str, AgentSession]:

@@ -13,8 +13,9 @@ from incidents_app.errors import GateUnmet
 from incidents_app.forms.base import About, ActForm
 from incidents_app.presenting.gates import missing
 from incidents_app.presenting.why_not import why_not
+from incidents_app.rules import Unmet
 from incidents_app.views.scope import person_and_incident
-from statebase_site.access.idempotency import IdempotencyConflict
+from statebase_site.access.idempotency import IdempotencyConflict, recall
 from statebase_site.access.scopes import INCIDENT_MANAGE
 from statebase_site.base.errors import DomainError, InvalidInput, NotFound, TooLarge
 from statebase_site.web.errors import status_of
@@ -28,7 +29,8 @@ class Act(View):
     """One act with a page of its own. A subclass names form and words, and calls one action in `act`.
 
     `needs` is the scope it takes, `commands` whether it takes the command, `on_ended` whether it may be done
-    to an incident that has ended; `part` is the part of the incident's page that it concerns.
+    to an incident that has ended. An act leads back to the top of the incident's page, where it says what was
+    done and what comes next; or to `part` of the page, where there is more of the kind to do.
     """
 
     http_method_names = ["get", "head", "post"]
@@ -60,7 +62,7 @@ class Act(View):
             return self.page(self.form_class.typed_in(request.POST, about=self.about))
         form = self.sent(request.POST)
         if not form.is_valid():
-            return self.page(form, status=422)
+            return self.back() if self.acted_before() else self.page(form, status=422)
         try:
             self.act(form)
         except NotFound:
@@ -93,6 +95,13 @@ class Act(View):
         if self.done:
             messages.success(self.request, self.done)
 
+    def acted_before(self) -> bool:
+        """Whether this very form acted already: what it asks for may be impossible since."""
+        try:
+            return recall(self.about.by) is not None
+        except IdempotencyConflict:
+            return False
+
     # What they share --------------------------------------------------------------------------------
 
     @property
@@ -116,19 +125,21 @@ class Act(View):
         )
 
     def back(self) -> HttpResponseRedirect:
-        """To the incident's page, at the part concerned."""
+        """To the incident's page."""
         part = f"#{self.part}" if self.part else ""
         return redirect(f"{self.about.incident.get_absolute_url()}{part}")
 
     def refused(self, form: ActForm, refusal: DomainError) -> HttpResponse:
         """The page again, with what was typed and why it was not done."""
-        words = ""
-        if isinstance(refusal, IdempotencyConflict):
+        unmet: list[Unmet] = []
+        words = refusal.in_words
+        if isinstance(refusal, GateUnmet):
+            unmet, words = refusal.unmet, f"{refusal.attempt}."
+        elif isinstance(refusal, IdempotencyConflict):
             words = (
                 "This form was sent before, and acted. Look at the incident, then send it again if need be."
             )
         form.refuse(refusal, words)
-        unmet = refusal.unmet if isinstance(refusal, GateUnmet) else []
         status = 422 if isinstance(refusal, (InvalidInput, TooLarge)) else status_of(refusal)
         return self.page(form, status=status, missing=missing(self.about.incident, unmet))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.http import HttpResponseRedirect
+from django.shortcuts import redirect
 
 from incidents_app import actions
 from incidents_app.forms.base import ActForm
@@ -68,9 +70,11 @@ class Merge(Act):
         actions.merge(**self.said, **form.given)
 
     def tell(self, form: ActForm) -> None:
-        messages.success(
-            self.request, f"{self.about.incident.reference} was merged into {form.given['into']}."
-        )
+        messages.success(self.request, f"{self.about.incident.reference} was merged into this one.")
+
+    def back(self) -> HttpResponseRedirect:
+        """To the other one, where it goes on."""
+        return redirect("incidents:incident", self.request.POST["into"])
 
 
 class Override(Act):
@@ -81,7 +85,7 @@ class Override(Act):
     lead = "The condition stays unmet, and is passed over. Do this only where it can't be met."
     nothing = ("Nothing is unmet", "Every condition for resolving and closing is met already.")
     title, button, tone = "Override a condition", "Override", "danger"
-    done, needs, part = "Overridden; the page and every export show it.", FULL, "gates"
+    done, needs = "Overridden; the page and every export show it.", FULL
 
     def act(self, form: ActForm) -> None:
         actions.override(**self.said, **form.given)

@@ -49,10 +49,12 @@ def file(request: HttpRequest) -> HttpResponse:
 def _empty_form(request: HttpRequest) -> HttpResponse:
     """Filled in from where it was opened. Raises `SessionNotFound`, `TraceNotFound`."""
     trace = _trace(request)
-    wanted = request.GET.getlist("session") or ([trace.session_public_id] if trace else [])
-    known = _known(request, [each for each in wanted if each])
+    wanted = [each for each in request.GET.getlist("session") if each]
+    if not wanted and trace and trace.session_public_id:
+        wanted = [trace.session_public_id]
+    known = _known(request, wanted)
     for session_id in wanted:
-        if session_id and session_id not in known:
+        if session_id not in known:
             raise SessionNotFound(session_id)
     by = _actor(request, known)
     initial: dict[str, object] = {"sessions": [*known]}

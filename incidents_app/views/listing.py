@@ -8,14 +8,14 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from incidents_app import queries
+from incidents_app import actions, queries
 from incidents_app.filters import ME, MORE_FILTERS, IncidentFilter
 from incidents_app.tables import IncidentTable
 from statebase_site.access.current import actor_for
 from statebase_site.web.listing import list_answer, list_page
 from statebase_site.web.wording import count_noun
 
-_NAMED = (
+_NAMED: tuple[tuple[str, dict[str, str]], ...] = (
     ("All", {}),
     ("Open", {"status": "active"}),
     ("Triage", {"status": "triage"}),
@@ -40,6 +40,7 @@ class NamedFilter:
 def incident_list(request: HttpRequest) -> HttpResponse:
     """Incidents of the project, newest first, filtered by the address."""
     by = actor_for(request)
+    actions.take_notice_of_all(queries.find_incidents(by))
     every = queries.incidents_of(by)
     found = IncidentFilter(request.GET, every, request=request)
     page = list_page(request, queries.with_row(found.qs) if found.is_valid() else every.none(), key="number")

@@ -44,7 +44,7 @@ class Pin(Act):
     lead = "A copy of each is kept with its hash. It stays when the session is deleted."
     done = "Pinned: a copy of each is kept with its hash."
     template = "incidents_app/pin.html"
-    needs, part = SESSIONS_WRITE, "evidence"
+    needs = SESSIONS_WRITE
 
     def initial(self) -> dict[str, Any]:
         asked = self.request.GET
@@ -87,9 +87,8 @@ class Edit(Act):
         """Somebody else changed the summary meanwhile: theirs is shown beside the person's own."""
         if not isinstance(refusal, EditConflict):
             return super().refused(form, refusal)
-        form.refuse(refusal)
-        form.see("summary", refusal.current)
-        form.data["summary_revision"] = refusal.revision
+        form.refuse(refusal, refusal.in_words)
+        form.see(summary=refusal.current, summary_revision=refusal.revision)
         return self.page(form, status=409, theirs=refusal)
 
 

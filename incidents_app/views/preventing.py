@@ -15,7 +15,7 @@ class Causes(Act):
 
     form_class = CausesForm
     title, button = "What enabled the failure?", "Save the answers"
-    done, part = "The answers are kept.", "prevention"
+    done = "The answers are kept."
 
     def initial(self) -> dict[str, Any]:
         episode = self.about.assessed.episode
@@ -34,7 +34,7 @@ class FollowUp(Act):
     form_class = FollowUpForm
     template = "incidents_app/follow_up.html"
     title, button, icon = "Add a follow-up", "Add the follow-up", "plus"
-    done, part = "The follow-up is added.", "follow-ups"
+    done = "The follow-up is added."
 
     def act(self, form: ActForm) -> None:
         actions.add_follow_up(**self.said, **form.given)
@@ -49,7 +49,7 @@ class FollowUpAssign(Act):
     form_class = AssignForm
     template = "incidents_app/follow_up.html"
     title, button = "Owner and date of a follow-up", "Save"
-    done, part, on_ended = "Saved.", "follow-ups", True
+    done, on_ended = "Saved.", True
 
     def initial(self) -> dict[str, Any]:
         found = queries.follow_up_of(self.about.incident, self.kwargs["number"])
@@ -66,7 +66,7 @@ class FollowUpAssign(Act):
 class FollowUpDone(Press):
     """A follow-up is done."""
 
-    done, part, on_ended = "The follow-up is done.", "follow-ups", True
+    done, on_ended = "The follow-up is done.", True
 
     def act(self, form: ActForm) -> None:
         actions.finish_follow_up(**self.said, number=self.kwargs["number"])

@@ -28,8 +28,6 @@ PREVENTION = ("prevention", "followup_missing", "scenario")
 class OfSession(Act):
     """An act on the session that the address names. Raises `SessionNotAffected`, `SessionNotFound`."""
 
-    part = "runbook"
-
     def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         super().setup(request, *args, **kwargs)
         self.row = queries.affected_by_session(self.about.incident, kwargs["session_id"])
@@ -137,7 +135,13 @@ class Effect(Act):
     form_class = EffectForm
     template = "incidents_app/effect.html"
     title, button = "What a rollback does not undo", "Record"
-    done, part = "Recorded.", "effects"
+    done = "Recorded."
+
+    @property
+    def part(self) -> str:  # type: ignore[override]
+        """Back to the effects while there is one to decide."""
+        undecided = any(each.undecided_effects for each in queries.assess(self.about.incident).facts.sessions)
+        return "effects" if undecided else ""
 
     def get(self, request: HttpRequest, **given: Any) -> HttpResponse:
         """Which effect is meant is said by the address; without that, all of them are on the incident."""
@@ -173,18 +177,23 @@ class Resume(Act):
     form_class = ResumeForm
     template = "incidents_app/resume.html"
     title, button, icon = "Resume", "Resume", "play"
-    part = "runbook"
     done = "Resumed: the agent may write again."
+
+    def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        """Raises `SessionNotAffected` where one is named that is none of the incident's."""
+        super().setup(request, *args, **kwargs)
+        self.asked = request.POST.get("session_id") or request.GET.get("session_id")
+        if self.asked:
+            queries.affected_by_session(self.about.incident, self.asked)
 
     @cached_property
     def frozen(self) -> list[AffectedSession]:
         """The sessions that would go on: the one that is named, or all that are frozen."""
-        asked = self.request.POST.get("session_id") or self.request.GET.get("session_id")
         found = self.about.assessed
         return [
             row
             for row in found.affected
-            if found.facts_of(row).is_frozen and asked in (None, "", row.session_id)
+            if found.facts_of(row).is_frozen and self.asked in (None, "", row.session_id)
         ]
 
     @cached_property

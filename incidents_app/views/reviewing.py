@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import HttpResponse
+
 from incidents_app import actions
+from incidents_app.errors import EditConflict
 from incidents_app.forms.base import ActForm
 from incidents_app.forms.reviewing import ReviewForm
 from incidents_app.presenting.reviewing import reviewing
 from incidents_app.views.acting import Act, Press
+from statebase_site.base.errors import DomainError
 
 
 class Review(Act):
@@ -17,7 +21,7 @@ class Review(Act):
     form_class = ReviewForm
     template = "incidents_app/review_form.html"
     title, button = "Post-incident review", "Save the review"
-    done, part = "The review is saved.", "review"
+    done = "The review is saved."
 
     def initial(self) -> dict[str, Any]:
         episode = self.about.assessed.episode
@@ -33,6 +37,14 @@ class Review(Act):
     def act(self, form: ActForm) -> None:
         actions.write_review(**self.said, **form.given)
 
+    def refused(self, form: ActForm, refusal: DomainError) -> HttpResponse:
+        """Somebody else wrote other lessons meanwhile: theirs are shown beside the person's own."""
+        if not isinstance(refusal, EditConflict):
+            return super().refused(form, refusal)
+        form.refuse(refusal, refusal.in_words)
+        form.see(lessons=refusal.current)
+        return self.page(form, status=409, theirs=refusal.current)
+
     def context(self, form: ActForm) -> dict[str, Any]:
         return reviewing(self.about, form, at=self.window())
 
@@ -40,7 +52,7 @@ class Review(Act):
 class Approve(Press):
     """Approve the review."""
 
-    done, part = "The review is approved.", "review"
+    done = "The review is approved."
 
     def act(self, form: ActForm) -> None:
         actions.approve_review(**self.said)

@@ -24,7 +24,6 @@ class ScenarioNew(Act):
     form_class = ScenarioForm
     template = "incidents_app/scenario.html"
     title, button, icon = "New scenario", "Make the scenario", "plus"
-    part = "scenarios"
     done = "The scenario is made. Its first run waits for an agent."
 
     def initial(self) -> dict[str, Any]:
@@ -49,7 +48,7 @@ class ScenarioNew(Act):
 class OfScenario(Act):
     """An act on a scenario of the incident. Raises `ScenarioNotFound`."""
 
-    needs, part, on_ended = SESSIONS_WRITE, "scenarios", True
+    needs, on_ended = SESSIONS_WRITE, True
 
     def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         super().setup(request, *args, **kwargs)

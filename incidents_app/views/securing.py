@@ -43,7 +43,7 @@ class Freeze(Press):
     """Freeze one session, or all, at once."""
 
     form_class = FreezeForm
-    part, needs = "runbook", SESSIONS_WRITE
+    needs = SESSIONS_WRITE
 
     def act(self, form: ActForm) -> None:
         actions.freeze(**self.said, **form.given)
@@ -57,7 +57,7 @@ class AddSession(Act):
 
     form_class = AddSessionForm
     title, button, icon = "Add a session", "Add", "plus"
-    needs, part = SESSIONS_WRITE, "runbook"
+    needs = SESSIONS_WRITE
     done = "The session is added, and held as evidence."
 
     def act(self, form: ActForm) -> None:
@@ -69,7 +69,7 @@ class Traffic(Act):
 
     form_class = TrafficForm
     title, button = "Where new traffic goes", "Save"
-    needs, part = SESSIONS_WRITE, "runbook"
+    needs = SESSIONS_WRITE
     done = "Saved: every agent whose write is refused is told."
 
     def initial(self) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class Exempt(Act):
 
     form_class = ExemptForm
     title, button = "Exempt a session from a step", "Exempt"
-    commands, part = True, "runbook"
+    commands = True
     done = "Exempt; the reason is shown with the step."
 
     def act(self, form: ActForm) -> None:

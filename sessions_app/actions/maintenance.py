@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from functools import partial
 
 from django.db.models import F, QuerySet
@@ -31,6 +30,7 @@ from statebase_site.access.actor import Actor, system_actor
 from statebase_site.access.models import Project
 from statebase_site.base import clock
 from statebase_site.base.clock import isoformat
+from statebase_site.base.jobs import do_all
 
 _BATCH = 200  # sessions a round
 _VERSIONS_AT_ONCE = 1000
@@ -38,24 +38,7 @@ _VERSIONS_AT_ONCE = 1000
 
 def run_once() -> int:
     """Do what is due, in small transactions; returns how much was done, so that the worker knows to go on."""
-    return _each((expire_due, purge_due, index_changed_paths, idempotency.forget_old))
-
-
-def _each(jobs: Iterable[Callable[[], int]]) -> int:
-    """Do all of `jobs`, whichever of them fail: one broken session keeps nothing else from being done.
-
-    Returns what they return together; raises what failed, together, when all have had their turn.
-    """
-    done = 0
-    failures = []
-    for job in jobs:
-        try:
-            done += job()
-        except Exception as failure:
-            failures.append(failure)
-    if failures:
-        raise ExceptionGroup("Background work failed", failures)
-    return done
+    return do_all((expire_due, purge_due, index_changed_paths, idempotency.forget_old))
 
 
 def expire_due() -> int:
@@ -63,7 +46,7 @@ def expire_due() -> int:
     due = AgentSession.objects.filter(
         expires_at__lte=clock.now(), expired_at=None, deleted_at=None, frozen_at=None, open_holds=0
     ).select_related("project")
-    return _each(
+    return do_all(
         partial(_expire, session_id=each.public_id, by=system_actor(each.project)) for each in due[:_BATCH]
     )
 
@@ -93,7 +76,7 @@ def _expire(*, session_id: str, by: Actor) -> bool:
 def purge_due() -> int:
     """Remove sessions deleted or expired long enough ago (settings), whole, leaving one tombstone each."""
     due = AgentSession.objects.filter(purgeable()).select_related("project")
-    return _each(
+    return do_all(
         partial(_purge, session_id=each.public_id, by=system_actor(each.project)) for each in due[:_BATCH]
     )
 
@@ -167,7 +150,7 @@ def remove_project_content(*, project: Project) -> None:
 def index_changed_paths() -> int:
     """Note which paths each session changed, for the sessions filter."""
     due = AgentSession.objects.filter(deleted_at=None, paths_indexed_to__lt=F("head_version"))[:_BATCH]
-    return _each(partial(_index_paths, each) for each in due)
+    return do_all(partial(_index_paths, each) for each in due)
 
 
 def _index_paths(agent_session: AgentSession) -> bool:

@@ -25,6 +25,9 @@ _STORIES = (
     travel.CORRUPTED,
 )
 
+# What agents do once people have let them go on.
+_GOING_ON = dict([money.PAID_RIGHT])
+
 
 def load_demo(project: Project) -> None:
     """Tell every story that the project does not have yet."""
@@ -32,3 +35,8 @@ def load_demo(project: Project) -> None:
     for slug, tell in _STORIES:
         if not AgentSession.objects.filter(project=project, imported_from=mark(slug)).exists():
             tell(project, now, slug)
+
+
+def go_on(project: Project, slug: str) -> None:
+    """Tell what the agent of a story does after its session was stopped, put right and resumed."""
+    _GOING_ON[slug](project, slug)

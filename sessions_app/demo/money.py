@@ -1,11 +1,11 @@
-"""The invoice agent pays the wrong amount; a person sees it and rolls back before the bank's run."""
+"""The invoice agent pays the wrong amount; once people have put its state right, it pays the right one."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import cast
 
-from sessions_app.demo.story import COMPENSATABLE, IRREVERSIBLE, Story, agent, person
+from sessions_app.demo.story import COMPENSATABLE, IRREVERSIBLE, Story, agent
 from statebase_site.access.models import Project
 from statebase_site.base.json import JsonObject, JsonValue
 
@@ -16,8 +16,12 @@ _OPEN: tuple[JsonObject, ...] = (
 )
 
 
+def _with_invoice(story: Story, number: str, **facts: JsonValue) -> list[JsonValue]:
+    invoices = cast("list[JsonObject]", story.state["invoices"])
+    return [{**each, **facts} if each["id"] == number else each for each in invoices]
+
+
 def _wrong_payment(project: Project, now: datetime, slug: str) -> None:
-    jon = person(project, "jon")
     starts = (now - timedelta(days=2)).replace(hour=13, minute=41, second=33)
     story = Story.begin(
         agent(project, "sb_Kx7pA"),
@@ -35,10 +39,6 @@ def _wrong_payment(project: Project, now: datetime, slug: str) -> None:
         },
     )
 
-    def with_invoice(number: str, **facts: JsonValue) -> list[JsonValue]:
-        invoices = cast("list[JsonObject]", story.state["invoices"])
-        return [{**each, **facts} if each["id"] == number else each for each in invoices]
-
     story.say(
         "Please pay the three open invoices of run 48, oldest first.",
         "I will match each invoice with its order, then schedule the payments one by one.",
@@ -51,7 +51,7 @@ def _wrong_payment(project: Project, now: datetime, slug: str) -> None:
         after=6,
         took_ms=320,
         reasoning="Order PO-8841 and invoice INV-20418 agree to the cent",
-        invoices=with_invoice("INV-20418", status="matched", order="PO-8841"),
+        invoices=_with_invoice(story, "INV-20418", status="matched", order="PO-8841"),
     )
     story.call(
         "schedule_payment",
@@ -61,7 +61,7 @@ def _wrong_payment(project: Project, now: datetime, slug: str) -> None:
         effect=COMPENSATABLE,
         took_ms=540,
         reasoning="Scheduled 318.45 to Bergen Tau & Garn",
-        invoices=with_invoice("INV-20418", status="scheduled", payment="pay_70021"),
+        invoices=_with_invoice(story, "INV-20418", status="scheduled", payment="pay_70021"),
         paid_total=318.45,
     )
     story.call(
@@ -86,7 +86,7 @@ def _wrong_payment(project: Project, now: datetime, slug: str) -> None:
         effect=COMPENSATABLE,
         took_ms=498,
         reasoning="Scheduled the payment of INV-20417",
-        invoices=with_invoice("INV-20417", status="scheduled", payment="pay_70022", amount=12400.0),
+        invoices=_with_invoice(story, "INV-20417", status="scheduled", payment="pay_70022", amount=12400.0),
         paid_total=12718.45,
     )
     story.call(
@@ -97,22 +97,10 @@ def _wrong_payment(project: Project, now: datetime, slug: str) -> None:
         effect=IRREVERSIBLE,
         took_ms=120,
     )
-    # Half an hour nobody looks; then the daily check does.
-    story.roll_back(
-        2,
-        "12,400.00 was paid on an invoice of 1,240.00: the decimal comma was read as a thousands separator",
-        after=31 * 60,
-        by=jon,
-    )
-    story.call(
-        "cancel_payment",
-        {"payment": "pay_70022"},
-        {"cancelled": True, "before_bank_run": True},
-        after=75,
-        effect=IRREVERSIBLE,
-        took_ms=660,
-        reasoning="Took back pay_70022: rolling back the state does not recall a payment",
-    )
+
+
+def _paid_right(project: Project, slug: str) -> None:
+    story = Story.of(agent(project, "sb_Kx7pA"), project, slug)
     story.call(
         "read_invoice",
         {"invoice": "INV-20417", "page": 1, "locale": "nb-NO"},
@@ -130,7 +118,7 @@ def _wrong_payment(project: Project, now: datetime, slug: str) -> None:
         effect=COMPENSATABLE,
         took_ms=512,
         reasoning="Scheduled 1,240.00 to Nordlys Elektro",
-        invoices=with_invoice("INV-20417", status="scheduled", payment="pay_70029", order="PO-8836"),
+        invoices=_with_invoice(story, "INV-20417", status="scheduled", payment="pay_70029", order="PO-8836"),
         paid_total=1558.45,
     )
     story.say(
@@ -138,8 +126,9 @@ def _wrong_payment(project: Project, now: datetime, slug: str) -> None:
         "Done: two payments are scheduled, 1,558.45 euros together, and INV-20431 waits for the credit note.",
         after=140,
         reasoning="User asked to wait with INV-20431",
-        invoices=with_invoice("INV-20431", status="on_hold", reason="credit note expected"),
+        invoices=_with_invoice(story, "INV-20431", status="on_hold", reason="credit note expected"),
     )
 
 
 WRONG_PAYMENT = ("wrong-payment", _wrong_payment)
+PAID_RIGHT = ("wrong-payment", _paid_right)

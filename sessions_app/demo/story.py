@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from sessions_app import actions
+from sessions_app import actions, queries
 from sessions_app.actions.create import NEVER
 from sessions_app.errors import SessionFrozen
 from sessions_app.models import AgentSession
@@ -97,6 +97,16 @@ class Story:
                 by=_asking(by, "POST", "/v1/sessions", {}, milliseconds=18),
             )
         return cls(by, made.agent_session, state, starts)
+
+    @classmethod
+    def of(cls, by: Actor, project: Project, slug: str) -> Story:
+        """A story that was told before, and that others have gone on with meanwhile."""
+        agent_session = AgentSession.objects.get(project=project, imported_from=mark(slug))
+        every = range(agent_session.head_version + 1)
+        story = cls(by, agent_session, {}, agent_session.updated_at)
+        story.states = [each.value for _, each in queries.documents_at(agent_session, every)]
+        story._steps = agent_session.turn_count
+        return story
 
     @property
     def state(self) -> JsonObject:

@@ -9,8 +9,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 
-from sessions_app.importers.run import RecordedState, RecordedTurn, RecordingFault, Step
+from sessions_app.importers.run import RecordedState, RecordedTurn, RecordingFault, Step, nothing
 from statebase_site.base import json
 from statebase_site.base.json import JsonObject, JsonValue
 
@@ -92,16 +94,22 @@ def steps_of(
     """The turns with each version where it belongs, all with their places.
 
     Each turn comes with the part of the run at which it ends, ascending. A version that holds after exactly
-    that part is the turn's `state_after`; any other becomes a step of its own at its place.
+    that part is the `state_after` of the first turn with an output that ends there, or else of the last one;
+    any other becomes a step of its own at its place.
     """
     waiting = deque(versions)
-    for end, turn in turns:
+    for end, ended in groupby(turns, key=itemgetter(0)):
+        together = [turn for _, turn in ended]
         while waiting and waiting[0].after < end:
             yield _alone(waiting.popleft())
         if waiting and waiting[0].after == end:
             version = waiting.popleft()
-            turn = replace(turn, state_after=version.state, reasoning=turn.reasoning or version.reason)
-        yield end, turn
+            last = len(together) - 1
+            place = next((place for place, turn in enumerate(together) if turn.output != nothing()), last)
+            turn = together[place]
+            reasoning = turn.reasoning or version.reason
+            together[place] = replace(turn, state_after=version.state, reasoning=reasoning)
+        yield from ((end, turn) for turn in together)
     for version in waiting:
         yield _alone(version)
 

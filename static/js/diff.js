@@ -102,6 +102,6 @@ for (const [key, what] of [["y", "new"], ["o", "old"], ["Y", "path"]]) {
 }
 
 // A part that was opened or folded comes with a new section: the keyboard stays in it.
-document.addEventListener("htmx:afterSwap", () => {
-  if (document.activeElement === document.body) document.querySelector('#diff [role="region"]')?.focus({ preventScroll: true });
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (document.activeElement === document.body && event.detail.target.id === "diff") document.querySelector('#diff [role="region"]')?.focus({ preventScroll: true });
 });

@@ -55,3 +55,13 @@ document.addEventListener("change", (event) => {
   const form = event.target.closest?.("form[data-submit-on-change]");
   if (form && event.target.matches("select, [type=checkbox], [type=radio]")) form.requestSubmit();
 });
+
+// Ctrl or Cmd with Enter sends the form that is filled in, from a text of many lines as well; a button does what it says.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented || event.isComposing) return;
+  if (event.target.closest?.("button") || document.querySelector("dialog[open]")) return;
+  const form = event.target.closest?.("form") ?? document.querySelector("form[data-act]");
+  if (!form || !acts(form) || form.querySelector('.form-acts > button[aria-disabled="true"]')) return;
+  event.preventDefault();
+  form.requestSubmit();
+});

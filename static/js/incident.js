@@ -10,6 +10,20 @@ const next = () => document.querySelector("[data-next]");
 const nothingFocused = () => !document.activeElement || document.activeElement.matches("body, main, dialog");
 register("Enter", "Do what comes next", () => next().click(), { scope: "Acting", when: () => next() !== null && nothingFocused() });
 
+// What is done on this page itself is found with the focus on it, for those who came by the keyboard.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[data-next][href*='#']");
+  if (!link || event.detail !== 0 || link.pathname !== location.pathname) return;
+  const place = document.getElementById(link.hash.slice(1));
+  const shown = (what) => [...place.querySelectorAll(what)].find((each) => each.getClientRects().length > 0);
+  const first = shown('li :is(input:not([type="hidden"]), .btn)') ?? shown(".row .btn");
+  if (!first) return;
+  event.preventDefault();
+  history.replaceState(null, "", link.hash);
+  place.scrollIntoView();
+  first.focus({ preventScroll: true });
+});
+
 // Clocks -----------------------------------------------------------------------------------------------
 
 /** As the server says it: `7 s`, `4 min 12 s`, `34 min`, `3 h 20 min`, `2 d 4 h`. */

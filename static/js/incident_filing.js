@@ -30,5 +30,11 @@ if (form) {
   register("t", "Title", () => title.focus(), { scope: "Filing" });
   form.addEventListener("input", countSessions);
   countSessions();
-  if (document.activeElement === title) title.select();
+  const wrong = form.querySelector(".wrong input:not(:disabled), .wrong textarea");
+  // The browser focuses the title by itself, but perhaps only after this has run.
+  if (wrong) wrong.focus();
+  else if ([document.body, title].includes(document.activeElement)) {
+    title.focus();
+    title.select();
+  }
 }

@@ -15,7 +15,7 @@ function stand(row) {
   standing()?.classList.remove("at");
   for (const other of form.querySelectorAll(".pick-row.at")) other.classList.remove("at");
   row.classList.add("at");
-  row.querySelector(".n").focus({ preventScroll: true });
+  row.focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
   form.querySelector(`#mark-${row.dataset.v}`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
@@ -33,6 +33,12 @@ function step(by) {
 
 register("j", "Next version", () => step(1), { scope });
 register("k", "Previous version", () => step(-1), { scope });
+register("o", "Open the version in the time machine", () => standing().querySelector(".n").click(), { scope, when: () => standing() !== null });
+
+// On a version Enter sends what is marked; a link or a button that has the focus takes it for itself.
+const onVersion = () => !document.activeElement || document.activeElement.matches("body, main, .pick-row");
+const mayAct = () => form.querySelector('input[data-pick]:checked') && !form.querySelector('.form-acts > [aria-disabled="true"]');
+register("Enter", "Send what is marked", () => form.requestSubmit(), { scope, when: () => onVersion() && mayAct() });
 
 function choose(key) {
   const row = standing() ?? rows()[0];

@@ -4,13 +4,17 @@ import pytest
 
 from statebase_site.access import scopes
 
-READ, WRITE, DELETE, TRACES, KEYS = (
+READ, WRITE, DELETE, TRACES, KEYS, MANAGE, MEMORIES, REMEMBER = (
     scopes.SESSIONS_READ,
     scopes.SESSIONS_WRITE,
     scopes.SESSIONS_DELETE,
     scopes.TRACES_READ,
     scopes.KEYS_MANAGE,
+    scopes.INCIDENT_MANAGE,
+    scopes.MEMORY_READ,
+    scopes.MEMORY_WRITE,
 )
+INCIDENT = "/v1/incidents/INCIDENT-7"
 S = "/v1/sessions/sess_unknown"
 ROUTES = (
     ("POST", "/v1/sessions", WRITE),
@@ -55,16 +59,45 @@ ROUTES = (
     ("GET", "/v1/dashboard/keys", KEYS),
     ("DELETE", "/v1/dashboard/keys/key_x", KEYS),
 )
+# Here `incident:manage` does as well (contract 16).
+INCIDENT_ROUTES = (
+    ("POST", "/v1/incidents", WRITE),
+    *(("POST", f"{INCIDENT}/{act}", WRITE) for act in ("freeze", "pin", "note", "sessions", "severity")),
+    ("POST", "/v1/scenarios/scn_x/fork", WRITE),
+    ("POST", "/v1/scenarios/scn_x/runs", WRITE),
+    ("GET", "/v1/incidents", READ),
+    *(
+        ("GET", f"{INCIDENT}{part}", READ)
+        for part in ("", "/gates", "/timeline", "/scenarios", "/postmortem.md", "/bundle.json")
+    ),
+    ("GET", "/v1/scenarios", READ),
+    ("GET", "/v1/scenarios/scn_x", READ),
+    ("GET", "/v1/scenarios/scn_x/test.py", READ),
+)
+MANAGING_ROUTES = (
+    *(
+        ("POST", f"{INCIDENT}/{act}", MANAGE)
+        for act in (
+            *("divergence", "rollback", "effects", "correction", "resume", "prevention", "followups"),
+            *("followups/1/done", "scenarios", "review/approve", "commander", "exempt"),
+            *("resolve", "close", "reopen", "decline", "merge"),
+        )
+    ),
+    ("PATCH", f"{INCIDENT}/followups/1", MANAGE),
+    ("PATCH", f"{INCIDENT}/review", MANAGE),
+    ("POST", f"{INCIDENT}/override", scopes.FULL),
+)
 
 
-@pytest.mark.parametrize(("method", "path", "scope"), ROUTES)
+@pytest.mark.parametrize(("method", "path", "scope"), ROUTES + INCIDENT_ROUTES + MANAGING_ROUTES)
 def test_a_route_demands_its_scope_before_it_reads_the_body(with_scopes, method, path, scope):
-    lacking = with_scopes(*(each for each in scopes.EVERY_SCOPE if each not in (scope, scopes.FULL)))
+    instead = MANAGE if (method, path, scope) in INCIDENT_ROUTES else None
+    lacking = with_scopes(*(each for each in scopes.EVERY_SCOPE if each not in (scope, instead, scopes.FULL)))
     error = lacking.error(method, path, b"{broken", status=403)
     assert (error["code"], error["type"]) == ("permission_denied", "permission_error")
     assert error["required_scope"] == scope
-    holding = with_scopes(scope)
-    assert holding(method, path, {}).status_code in (200, 400, 404)
+    for enough in filter(None, (scope, instead)):
+        assert with_scopes(enough)(method, path, {}).status_code in (200, 400, 404)
 
 
 def test_the_routes_above_are_all_there_are(api):
@@ -77,9 +110,20 @@ def test_the_routes_above_are_all_there_are(api):
         for operation in view.operations
         for method in operation.methods
     }
-    for name, value in (("turn_id", "turn_x"), ("trace_id", "trace_x"), ("number", "0"), ("key_id", "key_x")):
+    for name, value in (
+        ("turn_id", "turn_x"),
+        ("trace_id", "trace_x"),
+        ("number", "0"),
+        ("incident_id", "INCIDENT-7"),
+        ("scenario_id", "scn_x"),
+        ("n", "1"),
+        ("key_id", "key_x"),
+        ("memory_id", "mem_x"),
+        ("entity_id", "ent_x"),
+        ("user_id", "ann"),
+    ):
         known = {(method, path.replace(f"{{{name}}}", value)) for method, path in known}
-    assert known == {(method, path) for method, path, _ in ROUTES}
+    assert known == {(method, path) for method, path, _ in ROUTES + INCIDENT_ROUTES + MANAGING_ROUTES}
 
 
 def test_401_comes_before_404_and_405_before_403(api, with_scopes):

@@ -61,7 +61,7 @@ def test_both_clients_have_the_same_calls():
         for name in GROUPS:
             one, other = getattr(sync, name), getattr(asynchronous, name)
             assert public_calls(one) == public_calls(other)
-            for call in public_calls(one) - {"add_tool_call"}:  # the official SDK's own
+            for call in public_calls(one):
                 assert inspect.signature(getattr(one, call)) == inspect.signature(getattr(other, call))
                 assert inspect.getdoc(getattr(one, call))
 
@@ -127,6 +127,20 @@ def test_versions_states_and_turns(play, server):
             yield sb.sessions.get(fork.id)
         health = yield sb.health()
         assert health["status"] == health.status == "healthy"
+
+    play(story, server.url, server.full_key)
+
+
+def test_a_tool_call_is_logged_as_the_official_sdk_does(play, server):
+    def story(sb):
+        session = yield sb.sessions.create("bot")
+        given = (session.id, "search", {"q": "x"}, {"found": [2]}, "call_1", "why", {"m": 1})
+        with server.sdk() as official:
+            theirs = yield sb.sessions.get_turn(official.sessions.add_tool_call(*given).id)
+        ours = yield sb.sessions.add_tool_call(*given, state_after={"found": 2})
+        for field in ("input", "output", "reasoning", "metadata"):
+            assert ours[field] == theirs[field]
+        assert (yield sb.sessions.get_state(session.id)).state == {"found": 2}
 
     play(story, server.url, server.full_key)
 

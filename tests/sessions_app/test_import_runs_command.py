@@ -15,6 +15,7 @@ from sessions_app.diff import compare, resolve
 from sessions_app.models import AgentSession, StateVersion
 from statebase_site.base.json import same
 from tests import factories as make
+from tests.recordings import EXAMPLES, as_lines, example
 
 CHAT = {
     "task_id": 7,
@@ -129,6 +130,38 @@ def test_paths_that_are_not_there_and_folders_without_runs_are_named(project, tm
     assert ran.summary == "0 loaded, 0 already there, 2 failed."
     assert "nowhere.json: It can't be read: No such file or directory." in ran.errors
     assert f"{tmp_path}: No recorded runs are in this folder" in ran.errors
+
+
+def test_each_fork_has_its_line_below_that_of_its_run(project, tmp_path):
+    (tmp_path / "graph.json").write_text(json.dumps(example("langgraph")))
+    ran = import_runs(tmp_path)
+    assert (ran.failed, ran.summary) == (False, "1 loaded, 0 already there, 0 failed.")
+    run, fork = AgentSession.objects.order_by("lineage_depth")
+    of_run, of_fork = ran.output.splitlines()[:2]
+    assert of_run.endswith(f"graph.json: loaded as {run.public_id}, 2 turns, 5 versions")
+    assert of_fork.endswith(f"its fork {fork.public_id} from v2 of {run.public_id}, 2 turns, 3 versions")
+    assert import_runs(tmp_path).summary == "0 loaded, 1 already there, 0 failed."
+    assert AgentSession.objects.count() == 2
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_run_of_each_format_loads_whole_and_its_history_fits(project, tmp_path, name):
+    (tmp_path / "run.json").write_text(json.dumps(example(name)))
+    ran = import_runs(tmp_path)
+    assert (ran.failed, ran.errors) == (False, "")
+    assert {each.metadata["format"] for each in AgentSession.objects.all()} == {name}
+    assert Ran("verify_history").summary == f"{AgentSession.objects.count()} checked, 0 broken."
+
+
+def test_lines_of_a_log_that_cannot_be_read_are_named_and_the_rest_loads(project, tmp_path):
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(as_lines(example("claude-code")[:2]) + b'\n42\n"error"\n')
+    ran = import_runs(log)
+    assert (ran.failed, ran.summary) == (True, "1 loaded, 0 already there, 2 failed.")
+    assert ran.errors.splitlines() == [
+        f"{log}:3: The entry is not an object.",
+        f"{log}:4: The entry is not an object.",
+    ]
 
 
 def test_a_run_that_does_not_fit_is_named_and_leaves_nothing(project, folder, settings):

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.importers import RecordedState, RecordedTurn, Run, RunFile, Unreadable, read_file
+from sessions_app.importers import RecordedState, RecordedTurn, Run, Unreadable
 from sessions_app.importers.source import line_of
 from tests.documents import documents, scalars
+from tests.recordings import fault, one_run, read
 
 pytestmark = pytest.mark.once
 
@@ -59,24 +60,6 @@ STATES = {
     "expected_final_state": {"booked": ["A4"]},
     "diff_expected_vs_actual": [],
 }
-
-
-def read(document, states=None, name="run.json"):
-    content = document if isinstance(document, bytes) else json.dumps(document).encode()
-    beside = states if states is None or isinstance(states, bytes) else json.dumps(states).encode()
-    return list(read_file(RunFile(name, content, "run.states.json", beside)))
-
-
-def one_run(document, states=None, name="run.json"):
-    (run,) = read(document, states, name)
-    assert isinstance(run, Run), run
-    return run
-
-
-def fault(document, states=None, name="run.json"):
-    (found,) = read(document, states, name)
-    assert isinstance(found, Unreadable), found
-    return found
 
 
 # What a chat becomes ------------------------------------------------------------------------------------

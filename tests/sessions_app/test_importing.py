@@ -5,6 +5,8 @@ from threading import Barrier, Thread
 
 import pytest
 from django.db import connection
+from hypothesis import given, settings
+from hypothesis.extra.django import TestCase
 
 from sessions_app import actions, queries
 from sessions_app.errors import InvalidInput, PermissionRefused, StateTooLarge
@@ -12,7 +14,10 @@ from sessions_app.importers import Branch, RecordedState, RecordedTurn, Run
 from sessions_app.limits import METADATA_BYTES, REASONING_BYTES
 from sessions_app.models import AgentSession, Trace
 from statebase_site.base import clock
+from statebase_site.base.errors import DomainError
 from tests import factories as make
+from tests.recordings import read
+from tests.recordings.spoilt import spoilt
 
 NINE = datetime(2025, 3, 1, 9, tzinfo=UTC)
 
@@ -277,3 +282,20 @@ def test_metadata_of_a_fork_over_the_limit_lose_their_largest_value(system):
     (fork,) = actions.import_run(run=run, by=system).forks
     assert fork.metadata["task"] == 1
     assert fork.metadata["prompt"].startswith("left out at import: 65,")
+
+
+class SpoiltRecords(TestCase):
+    """A class because hypothesis rolls back each of its examples only there."""
+
+    @settings(max_examples=30)
+    @given(spoilt())
+    def test_what_can_be_read_of_a_spoilt_record_is_stored_or_refused_with_a_reason(self, document):
+        by = make.system(make.project())
+        for run in read(document):
+            if isinstance(run, Run):
+                try:
+                    imported = actions.import_run(run=run, by=by)
+                except DomainError:
+                    continue
+                for each in (imported.agent_session, *imported.forks):
+                    assert queries.verify_session(each).ok

@@ -20,6 +20,7 @@ from tests.databases import fresh_database
 
 pytestmark = pytest.mark.slow
 
+INCIDENTS = [("INCIDENT-4", "S1"), ("INCIDENT-3", "S3"), ("INCIDENT-2", "S4"), ("INCIDENT-1", "S2")]
 SECONDS = 240  # for a loaded machine; nothing waits longer than it has to
 
 
@@ -86,6 +87,11 @@ class Demo:
         answer = self.get("/v1/sessions")
         assert answer.status_code == 200, answer.text
         return [each["id"] for each in answer.json()["data"]]
+
+    def incidents(self) -> list[tuple[str, str]]:
+        answer = self.get("/v1/incidents")
+        assert answer.status_code == 200, answer.text
+        return [(each["id"], each["severity"]) for each in answer.json()["data"]]
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(number)
@@ -154,6 +160,7 @@ def demo(installation) -> Iterator[Demo]:
 def test_the_first_line_opens_every_door(installation, demo):
     assert demo.get("/health").json()["status"] == "healthy"
     assert demo.sessions()
+    assert demo.incidents() == INCIDENTS
     with browser() as first:
         page = first.get(demo.sign_in_url)
         assert page.status_code == 200
@@ -194,6 +201,7 @@ def test_reset_makes_its_own_project_anew_and_touches_no_other(installation, dem
     kept = installation.do(other)
     again = installation.demo("--reset")
     assert len(again.sessions()) == len(before)
+    assert again.incidents() == INCIDENTS
     assert not set(again.sessions()) & set(before)
     in_other = "AgentSession.objects.get(project__slug='other').public_id"
     assert installation.do(f"from sessions_app.models import AgentSession; print({in_other})") == kept

@@ -8,11 +8,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from incidents_app import actions as incidents
 from sessions_app import actions
 from sessions_app.errors import SessionFrozen
 from sessions_app.queries import overview as numbers
 from statebase_site.base import clock
 from tests import factories
+from tests.incidents_app import runbook
 from tests.sessions_app.pages.html import Page
 
 pytestmark = pytest.mark.django_db
@@ -144,6 +146,40 @@ def test_latest_rollbacks_with_their_reasons(person, key):
     assert f"/sessions/{made.public_id}/v/4" in page.links
 
 
+def test_open_incidents_by_severity_the_worst_first(person, key, project):
+    lead = factories.person(project, "responder", "lead")
+    made = factories.session(key)
+    for severity in ("S3", "S1", None):
+        runbook.file(lead, made, severity=severity, title=f"A case of {severity}")
+    over = runbook.file(lead, made, severity="S2", title="Nothing")
+    incidents.decline(reference=over.reference, reason="As designed", by=lead)
+    page = look(person)
+    assert "Open incidents 3 1 S1, 1 S3, 1 in triage" in page.text
+    assert page.with_class("bad")[0]["href"] == "/incidents/?status=active"
+    assert (
+        page.text.index("A case of S1") < page.text.index("A case of S3") < page.text.index("A case of None")
+    )
+    assert "Nothing is frozen" not in page.text
+    assert "lead commands" in page.text
+    assert "Overdue after incidents" not in page.text
+
+
+def test_reviews_and_follow_ups_that_are_overdue(person, key, project):
+    lead = factories.person(project, "responder", "lead")
+    incident = runbook.file(lead, factories.session(key), severity="S2")
+    yesterday = clock.now() - timedelta(days=1)
+    for number in range(2):
+        incidents.add_follow_up(
+            reference=incident.reference, text=f"Task {number}", owner="lead", due=yesterday.date(), by=lead
+        )
+    incident.refresh_from_db()
+    incident.review_due = yesterday
+    incident.save()
+    page = look(person)
+    assert "Overdue after incidents 3 1 review, 2 follow-ups" in page.text
+    assert {"/incidents/?overdue=review", "/incidents/?overdue=follow-up"} <= set(page.links)
+
+
 def test_an_empty_project_offers_the_first_call_and_the_import(person):
     page = look(person)
     assert "No session yet" in page.text
@@ -156,6 +192,7 @@ def test_an_empty_project_offers_the_first_call_and_the_import(person):
 def test_what_is_well_is_said_to_be(person, key):
     factories.session(key)
     page = look(person)
+    assert "Open incidents 0 no agent is in trouble" in page.text
     for words in ("Nothing is frozen", "No rollback yet", "No write was refused", "0.0 % healthy"):
         assert words in page.text
 
@@ -169,7 +206,11 @@ def test_nothing_of_other_projects_is_counted(person, key):
     with pytest.raises(SessionFrozen):
         factories.update(made, {"a": 1}, by=other)
     page = look(person)
+    runbook.file(factories.person(other.project, "responder", "lead"), made, title="Secret", severity="S1")
+    page = look(person)
     assert "spy" not in page.text
+    assert "Secret" not in page.text
+    assert "Open incidents 0" in page.text
     assert "Nothing is frozen" in page.text
     assert "0 rollbacks in 1 active session" in page.text
     assert "Refused writes, 24 h 0" in page.text

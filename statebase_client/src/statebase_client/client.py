@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import statebase
-
+from statebase_client import official
 from statebase_client.calls import AsyncGroup, Request, SyncGroup, call
-from statebase_client.incidents import AsyncIncidents, AsyncScenarios, Incidents, Scenarios
+from statebase_client.incidents import AsyncIncidents, Incidents
 from statebase_client.keys import AsyncKeys, Keys
 from statebase_client.memory import AsyncMemories, Memories
 from statebase_client.results import Record
+from statebase_client.scenarios import AsyncScenarios, Scenarios
 from statebase_client.sessions import AsyncSessions, Sessions
 from statebase_client.traces import AsyncTraces, Traces
 from statebase_client.users import AsyncUsers, Users
@@ -26,7 +26,7 @@ class _ServiceCalls:
         return Request("GET", "/health", lambda answer: Record(answer.json()))
 
 
-class StateBase(_ServiceCalls, SyncGroup, statebase.StateBase):
+class StateBase(_ServiceCalls, SyncGroup, official.StateBase):
     """Client of a StateBase server; `with StateBase(…) as sb:` closes its connections.
 
     `timeout` is in seconds. A request that is refused for the moment (429, 503) is sent again up to
@@ -36,7 +36,7 @@ class StateBase(_ServiceCalls, SyncGroup, statebase.StateBase):
     def __init__(
         self, api_key: str, base_url: str = HOSTED, timeout: float = 30.0, *, max_retries: int = 3
     ) -> None:
-        statebase.StateBase.__init__(self, api_key, base_url, timeout)
+        official.StateBase.__init__(self, api_key, base_url, timeout)
         self.max_retries = max_retries
         shared = (self.client, self.base_url, max_retries)
         self.sessions = Sessions(*shared)
@@ -48,13 +48,13 @@ class StateBase(_ServiceCalls, SyncGroup, statebase.StateBase):
         self.scenarios = Scenarios(*shared)
 
 
-class AsyncStateBase(_ServiceCalls, AsyncGroup, statebase.AsyncStateBase):
+class AsyncStateBase(_ServiceCalls, AsyncGroup, official.AsyncStateBase):
     """`StateBase` for `await`; `async with AsyncStateBase(…) as sb:` closes its connections."""
 
     def __init__(
         self, api_key: str, base_url: str = HOSTED, timeout: float = 30.0, *, max_retries: int = 3
     ) -> None:
-        statebase.AsyncStateBase.__init__(self, api_key, base_url, timeout)
+        official.AsyncStateBase.__init__(self, api_key, base_url, timeout)
         self.max_retries = max_retries
         shared = (self.client, self.base_url, max_retries)
         self.sessions = AsyncSessions(*shared)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import httpx
-from statebase.async_client import AsyncMemoryClient
-from statebase.client import MemoryClient
 
 from statebase_client.calls import (
     AsyncGroup,
@@ -21,6 +19,7 @@ from statebase_client.calls import (
     path,
     reads,
 )
+from statebase_client.official import AsyncMemoryClient, MemoryClient
 from statebase_client.results import FoundMemory, Memory
 
 _FoundMemories: TypeAlias = list[FoundMemory]

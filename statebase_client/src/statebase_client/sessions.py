@@ -7,9 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from statebase.async_client import AsyncSessionsClient
-from statebase.client import SessionsClient
-
 from statebase_client.calls import (
     AsyncGroup,
     JsonObject,
@@ -24,6 +21,7 @@ from statebase_client.calls import (
     path,
     reads,
 )
+from statebase_client.official import AsyncSessionsClient, SessionsClient
 from statebase_client.results import (
     STATES_AT_ONCE,
     Context,
@@ -151,8 +149,37 @@ class SessionCalls:
             "state_after": state_after,
             "expected_version": expected_version,
         }
-        address = path("sessions", session_id, "turns")
-        return Request("POST", address, reads(Turn), body, idempotency_key=idempotency_key)
+        return _turn(session_id, body, idempotency_key)
+
+    @call
+    def add_tool_call(
+        self,
+        session_id: str,
+        tool_name: str,
+        arguments: JsonObject,
+        output: Any,
+        tool_call_id: str | None = None,
+        reasoning: str | None = None,
+        metadata: JsonObject | None = None,
+        *,
+        state_before: JsonObject | None = None,
+        state_after: JsonObject | None = None,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Request[Turn]:
+        """Log a tool call as a turn, in the form in which the official SDK does."""
+        tool = {"name": tool_name, "arguments": arguments, "id": tool_call_id}
+        asked = f"Call tool {tool_name} with {arguments}"
+        body = {
+            "input": {"type": "tool_call", "content": asked, "tool_metadata": tool},
+            "output": {"type": "tool_response", "content": str(output), "output": output},
+            "metadata": metadata,
+            "reasoning": reasoning,
+            "state_before": state_before,
+            "state_after": state_after,
+            "expected_version": expected_version,
+        }
+        return _turn(session_id, body, idempotency_key)
 
     @paged
     def list_turns(
@@ -327,6 +354,11 @@ class Sessions(SessionCalls, SyncGroup, SessionsClient):
 
 class AsyncSessions(SessionCalls, AsyncGroup, AsyncSessionsClient):
     """Sessions of `AsyncStateBase`."""
+
+
+def _turn(session_id: str, body: JsonObject, idempotency_key: str | None) -> Request[Turn]:
+    address = path("sessions", session_id, "turns")
+    return Request("POST", address, reads(Turn), body, idempotency_key=idempotency_key)
 
 
 def _versions(

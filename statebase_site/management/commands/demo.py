@@ -50,13 +50,9 @@ class Command(BaseCommand):
             server.leave_unless_free(_HOST, port)
             credentials = _prepare(reset)
             with _running_server(port) as process, _running_worker():
+                link = _sign_in_link(address, credentials.sign_in_token)  # reads all addresses meanwhile
                 _wait_until_it_answers(address, process)
-                _announce(
-                    address,
-                    _sign_in_link(address, credentials.sign_in_token),
-                    credentials.api_key,
-                    as_json=json,
-                )
+                _announce(address, link, credentials.api_key, as_json=json)
                 process.wait()
                 sys.exit("The server stopped by itself: its last words are above.")
 

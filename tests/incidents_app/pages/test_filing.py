@@ -95,7 +95,7 @@ def test_each_severity_stands_beside_what_it_asks_for(person):
 def test_an_s1_says_how_many_sessions_it_freezes_and_freezes_them(person, agent, trip):
     other = factories.session(agent, {"a": 1})
     page = look(person, f"/incidents/file?session={trip.public_id}&session={other.public_id}")
-    assert "freezes every session chosen below at once: 2 sessions now" in page.text
+    assert "freezes every chosen session at once: 2 sessions now" in page.text
     answer = person.post(
         "/incidents/file",
         {

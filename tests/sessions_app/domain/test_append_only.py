@@ -4,6 +4,8 @@ import pytest
 from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 
+from incidents_app import triggers as incident_triggers
+from incidents_app.models import Pin, TimelineEvent
 from sessions_app import triggers
 from sessions_app.actions.maintenance import remove_sessions
 from sessions_app.models import AgentSession, StateVersion, Trace, Turn
@@ -11,6 +13,8 @@ from statebase_site.base.append_only import AppendOnlyError, AppendOnlyModel
 from tests import factories as make
 
 APPEND_ONLY = {StateVersion, Turn, Trace}
+OF_INCIDENTS = {TimelineEvent, Pin}  # tried in the tests of incidents
+APPS = ("sessions_app", "incidents_app", "access")
 # Models whose rows change, and why that is no loss of evidence.
 MUTABLE = {
     "sessions_app.AgentSession": "the head: all it says of the past stands in versions, turns and traces",
@@ -18,6 +22,17 @@ MUTABLE = {
     "sessions_app.RefusedWrite": "its content can be emptied by an erasure",
     "sessions_app.SessionMetadataPair": "an index",
     "sessions_app.SessionPath": "an index",
+    "incidents_app.Incident": "status, title and summary; each change is a row of the timeline",
+    "incidents_app.IncidentCounter": "the last number",
+    "incidents_app.Helper": "joined once",
+    "incidents_app.Episode": "times, answers and review; each change is a row of the timeline",
+    "incidents_app.Override": "made once",
+    "incidents_app.AffectedSession": "what was recorded of a session; each change is a row of the timeline",
+    "incidents_app.Exemption": "its reason; each change is a row of the timeline",
+    "incidents_app.Effect": "what became of it; each change is a row of the timeline",
+    "incidents_app.FollowUp": "owner, date, done; each change is a row of the timeline",
+    "incidents_app.Scenario": "made once",
+    "incidents_app.ScenarioRun": "waiting, then judged for ever",
     "access.Project": "names",
     "access.Membership": "roles",
     "access.ApiKey": "revoked, counted; making and revoking is traced",
@@ -28,11 +43,10 @@ MUTABLE = {
 
 
 def test_every_model_is_known_as_append_only_or_mutable():
-    models = [
-        each for label in ("sessions_app", "access") for each in apps.get_app_config(label).get_models()
-    ]
-    assert {each for each in models if issubclass(each, AppendOnlyModel)} == APPEND_ONLY
-    assert {each._meta.label for each in models if each not in APPEND_ONLY} == MUTABLE.keys()
+    models = [each for label in APPS for each in apps.get_app_config(label).get_models()]
+    append_only = {each for each in models if issubclass(each, AppendOnlyModel)}
+    assert append_only == APPEND_ONLY | OF_INCIDENTS
+    assert {each._meta.label for each in models if each not in append_only} == MUTABLE.keys()
 
 
 @pytest.fixture
@@ -63,9 +77,10 @@ def test_all_triggers_are_there(db):
         else:
             cursor.execute("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled = 'O'")
         found = {name for (name,) in cursor.fetchall()}
-    assert triggers.names() <= found
-    for model in APPEND_ONLY:
-        assert {f"{model._meta.db_table}_keep_{what}" for what in ("update", "delete")} <= triggers.names()
+    expected = triggers.names() | incident_triggers.names()
+    assert expected <= found
+    for model in APPEND_ONLY | OF_INCIDENTS:
+        assert {f"{model._meta.db_table}_keep_{what}" for what in ("update", "delete")} <= expected
 
 
 @pytest.mark.parametrize("model", sorted(APPEND_ONLY, key=str), ids=lambda model: model.__name__)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import connection  # noqa: F401 (in a condition below)
 
 from sessions_app import actions, queries, store
 from sessions_app.actions import maintenance
@@ -17,10 +17,9 @@ from sessions_app.errors import SessionFrozen, SessionNotFound, VersionConflict
 from sessions_app.models import AgentSession, EvidenceHold, RefusedWrite, StateVersion, Trace, Turn
 from statebase_site.access.idempotency import IdempotencyConflict
 from tests import factories as make
+from tests.crowds import SECONDS, Crowd, crowd, no_errors
 
 pytestmark = [pytest.mark.concurrency, pytest.mark.django_db(transaction=True)]
-# So long a test may hang before it fails; no time that it normally takes.
-SECONDS = 120
 on_postgresql = pytest.mark.skipif(
     "connection.vendor != 'postgresql'", reason="SQLite lets one writer in at a time"
 )
@@ -29,44 +28,6 @@ on_postgresql = pytest.mark.skipif(
 @pytest.fixture
 def key():
     return make.full_key(make.project())
-
-
-class Crowd:
-    """Threads that begin at the same moment, and what each returned or raised."""
-
-    def __init__(self, size, function):
-        self.results = [None] * size
-        self._function = function
-        self._together = threading.Barrier(size)
-        self._threads = [threading.Thread(target=self._run, args=[place]) for place in range(size)]
-        for thread in self._threads:
-            thread.start()
-
-    def _run(self, place):
-        try:
-            self._together.wait(SECONDS)
-            self.results[place] = self._function(place)
-        except Exception as error:
-            self.results[place] = error
-        finally:
-            connection.close()
-
-    def end(self):
-        for thread in self._threads:
-            thread.join(SECONDS)
-            assert not thread.is_alive()
-        return self.results
-
-
-def crowd(size, function):
-    return Crowd(size, function).end()
-
-
-def no_errors(results):
-    for each in results:
-        if isinstance(each, BaseException):
-            raise each
-    return results
 
 
 def numbers_of(model, session):

@@ -1,7 +1,7 @@
 """All of an action is written, or nothing: each of its statements is made to fail in turn (architecture)."""
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import connection
 
 from sessions_app import actions, queries
 from sessions_app.actions import maintenance
@@ -18,6 +18,7 @@ from sessions_app.models import (
 )
 from statebase_site.access.models import ApiKey, IdempotentAnswer, Project
 from tests import factories as make
+from tests.faults import FailingAt, Injected, fail_each_write
 
 TABLES = (
     AgentSession,
@@ -32,36 +33,6 @@ TABLES = (
     ApiKey,
     Project,
 )
-
-
-class Injected(DatabaseError):
-    """The fault that the test puts in."""
-
-
-class FailingAt:
-    """Lets the statements that write pass up to one, which fails after it has run."""
-
-    def __init__(self, place):
-        self.place = place
-        self.writes = 0
-
-    def __call__(self, execute, sql, params, many, context):
-        result = execute(sql, params, many, context)
-        if sql.split(None, 1)[0] in ("INSERT", "UPDATE", "DELETE", "WITH"):
-            self.writes += 1
-            if self.writes == self.place:
-                raise Injected(sql)
-        return result
-
-
-def contents():
-    return {
-        model.__name__: sorted(
-            repr([bytes(each) if isinstance(each, memoryview) else each for each in row])
-            for row in model._base_manager.values_list()
-        )
-        for model in TABLES
-    }
 
 
 def deleted(session, by):
@@ -123,21 +94,8 @@ def test_a_failure_at_any_statement_leaves_nothing_behind(key, settings, name):
     make.update(session, {"start": 2}, by=key)
     if prepare:
         prepare(session, key)
-    before = contents()
     asking = make.asking(key, key="once")
-    writes = 0
-    for place in range(1, 30):
-        failing = FailingAt(place)
-        try:
-            with transaction.atomic(), connection.execute_wrapper(failing):
-                act(session, asking)
-        except (Injected, ExceptionGroup):  # background jobs all have their turn before they tell
-            writes += 1
-            assert contents() == before, f"after statement {place}"
-            continue
-        break
-    assert writes == failing.writes > 0  # all were tried, then the action succeeded
-    assert contents() != before
+    assert fail_each_write(lambda: act(session, asking), TABLES) > 0
     if AgentSession.objects.filter(pk=session.pk).exists():
         assert queries.verify_session(make.fresh(session)).ok
 

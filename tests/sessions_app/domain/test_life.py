@@ -255,7 +255,7 @@ def test_one_label_is_held_once_and_can_be_held_again_later(key):
     made = make.session(key)
     hold = {"session_id": made.public_id, "label": "INCIDENT-1"}
     first = actions.hold(**hold, url="/1", by=key)
-    assert actions.hold(**hold, url="/other", by=key) == first
+    assert actions.hold(**hold, url="/1", by=key) == first
     assert make.fresh(made).open_holds == 1
     released = actions.release(**hold, by=key)
     assert (released.released_by, make.fresh(made).open_holds) == (key.label, 0)
@@ -266,6 +266,17 @@ def test_one_label_is_held_once_and_can_be_held_again_later(key):
     assert make.fresh(made).open_holds == 1
     made_traces = queries.traces_for(key, session_id=made.public_id)
     assert made_traces.filter(action="session.held").count() == 2
+
+
+def test_an_open_hold_can_be_told_to_say_something_else(key):
+    made = make.session(key)
+    hold = {"session_id": made.public_id, "label": "INCIDENT-1"}
+    actions.hold(**hold, url="/1", by=key)
+    actions.hold(**hold, url="/2", notice="New traffic is rejected.", by=key)
+    (opened,) = EvidenceHold.objects.filter(agent_session=made)
+    assert (opened.url, opened.notice, make.fresh(made).open_holds) == ("/2", "New traffic is rejected.", 1)
+    traces = queries.traces_for(key, session_id=made.public_id)
+    assert traces.filter(action="session.held").count() == 2
 
 
 def test_a_held_session_goes_on_working(key):

@@ -182,6 +182,13 @@ def test_text_from_agents_stays_text(person, agent):
     assert "U+202E" in page.text
 
 
+def test_times_in_the_table_are_as_the_viewer_wants_them(person, agent):
+    with clock.at(clock.now() - timedelta(minutes=5)):
+        factories.session(agent)
+    person.cookies["times"] = "relative"
+    assert "5 min ago" in look(person).text
+
+
 def test_htmx_gets_the_rows_alone_and_caches_are_told(person, agent):
     factories.session(agent)
     part, whole = look(person, {"q": "", "status": "running"}, **HTMX), look(person)
