@@ -20,6 +20,7 @@ __all__ = [
     "EntityExists",
     "EntityNotFound",
     "InvalidInput",
+    "MemoryConflict",
     "MemoryNotFound",
     "PermissionRefused",
     "RefusedWhileFrozen",
@@ -126,6 +127,20 @@ class MemoryNotFound(NotFound):
 
     def __init__(self, memory_id: str) -> None:
         super().__init__(f"There is no memory {memory_id!r}.", param="memory_id")
+
+
+class MemoryConflict(Conflict):
+    """The memory was changed since the caller saw it; extra `current_version`."""
+
+    code = "version_conflict"
+
+    def __init__(self, current: int) -> None:
+        super().__init__(
+            "Somebody changed this memory since you opened it.",
+            param="expected_version",
+            suggestion="Look at what it says now, then save again.",
+            current_version=current,
+        )
 
 
 class EntityNotFound(NotFound):

@@ -1,4 +1,4 @@
-"""Tables of sessions and traces."""
+"""Tables of sessions, traces and memories."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from sessions_app.models import Trace
+from sessions_app.models import Memory, Trace
 from sessions_app.queries import version_made
 from statebase_site.web.tables import MOMENT, NUMBER
 from statebase_site.web.templatetags.ui import visible
@@ -141,6 +141,40 @@ class SessionTraceTable(TraceTable):
 
     class Meta(TraceTable.Meta):
         exclude = ("session",)
+
+
+class MemoryTable(tables.Table):
+    """Memories; a row is named by what it says, which leads to the whole of it."""
+
+    row_header = "content"
+
+    score = tables.Column(accessor="pk", attrs=NUMBER)
+    content = tables.TemplateColumn(
+        '<a class="clamp" href="{% url "sessions:memory" record.public_id %}">'
+        "{{ value|truncatechars:300|visible }}</a>",
+        verbose_name="Memory",
+        attrs=_LONG,
+    )
+    scope = tables.TemplateColumn(template_name="sessions_app/_memory_scope.html", verbose_name="Whose")
+    type = tables.TemplateColumn("{{ value|truncatechars:40|visible }}", verbose_name="Type")
+    tags = tables.TemplateColumn(template_name="sessions_app/_tags.html", verbose_name="Tags")
+    session = tables.TemplateColumn(
+        template_name="sessions_app/_memory_session.html", accessor="public_id", verbose_name="Session"
+    )
+    created_at = tables.TemplateColumn(MOMENT, verbose_name="Added")
+
+    class Meta:
+        orderable = False
+        empty_text = None
+
+    def __init__(self, rows: list[Memory], *, scores: dict[int, float] | None, in_session: bool) -> None:
+        self.scores = scores
+        self.caption = "Memories, newest first" if scores is None else "Memories found, best first"
+        hidden = [name for name, shown in (("score", scores), ("session", not in_session)) if not shown]
+        super().__init__(rows, exclude=hidden)
+
+    def render_score(self, value: int) -> str:
+        return f"{(self.scores or {}).get(value, 0.0):.2f}"
 
 
 def sort_column(asked: str | None) -> tuple[str, bool]:

@@ -10,7 +10,7 @@ from sessions_app.actions._action import action, locked_session, refuse_if_froze
 from sessions_app.actions.outcomes import MemoryWritten
 from sessions_app.embedders import embedder
 from sessions_app.enums import Action
-from sessions_app.errors import MemoryNotFound
+from sessions_app.errors import MemoryConflict, MemoryNotFound
 from sessions_app.limits import check_memory, check_metadata, check_name, check_reasoning, check_tags
 from sessions_app.models import AgentSession, Memory, MemoryTag
 from sessions_app.models.memory import MemoryScope
@@ -105,11 +105,13 @@ def update_memory(
     type: str | None = None,
     tags: Sequence[str] | None = None,
     metadata: JsonObject | None = None,
+    expected_version: int | None = None,
     by: Actor,
 ) -> MemoryWritten:
     """Change what is given: `tags` replaces, `metadata` merges, new content is embedded anew.
 
-    Raises `MemoryNotFound`, `SessionFrozen`.
+    Raises `MemoryNotFound`, `SessionFrozen`, and `MemoryConflict` unless the memory still has the version
+    that is expected.
     """
     by.require(MEMORY_WRITE, to="change memories")
     if content is not None:
@@ -121,6 +123,8 @@ def update_memory(
         return MemoryWritten.again(made)
     if agent_session:
         refuse_if_frozen(agent_session, operation="memory.update")
+    if expected_version not in (None, memory.version):
+        raise MemoryConflict(memory.version)
     is_new_content = content is not None and content != memory.content
     if content is not None:
         memory.content = content

@@ -9,12 +9,13 @@ from sessions_app.queries.deleted import (
 )
 from sessions_app.queries.entities import entities_for, entity_for
 from sessions_app.queries.history import HistoryItem, history
-from sessions_app.queries.lineage import lineage
+from sessions_app.queries.lineage import Relative, family_tree, lineage
 from sessions_app.queries.memories import (
     Found,
     bound_to,
     memories_for,
     memory_for,
+    memory_of_projects,
     search_memories,
     visible_to,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "LiveRange",
     "Page",
     "Refusals",
+    "Relative",
     "RollbackPreview",
     "Statistics",
     "Verification",
@@ -89,6 +91,7 @@ __all__ = [
     "effects_since",
     "entities_for",
     "entity_for",
+    "family_tree",
     "find_sessions",
     "fitting",
     "history",
@@ -100,6 +103,7 @@ __all__ = [
     "memories_elsewhere",
     "memories_for",
     "memory_for",
+    "memory_of_projects",
     "numbered_page",
     "purgeable",
     "reasonings",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -15,6 +15,7 @@ from sessions_app.models import AgentSession, Memory, MemoryTag
 from sessions_app.models.memory import MemoryScope
 from sessions_app.queries.sessions import sessions_for
 from statebase_site.access.actor import Actor
+from statebase_site.access.models import Project
 from statebase_site.base.ids import findable
 
 CANDIDATES = 300
@@ -55,6 +56,19 @@ def memories_for(
 def memory_for(by: Actor, memory_id: str) -> Memory:
     """One memory. Raises `MemoryNotFound`, also for one of another project or of a deleted session."""
     memory = memories_for(by).filter(public_id=findable(memory_id)).first()
+    if memory is None:
+        raise MemoryNotFound(memory_id)
+    return memory
+
+
+def memory_of_projects(memory_id: str, projects: Iterable[Project]) -> Memory:
+    """One memory in any of `projects`: how a page finds out whose it is. Raises `MemoryNotFound`."""
+    found = Memory.objects.filter(public_id=findable(memory_id), project__in=list(projects))
+    memory = (
+        found.exclude(agent_session__deleted_at__isnull=False)
+        .select_related("agent_session", "project")
+        .first()
+    )
     if memory is None:
         raise MemoryNotFound(memory_id)
     return memory
