@@ -188,3 +188,22 @@ def test_an_export_of_a_user_holds_all_that_names_them(api, with_scopes, strange
         held = {"sessions:read", "memory:read", "traces:read"} - {missing}
         refused = with_scopes(*held).error("GET", "/v1/users/ann/export", status=403)
         assert refused["required_scope"] == missing
+
+
+def test_a_running_server_streams_an_export_and_erases(http):
+    made = http.post(
+        "/v1/sessions", json={"agent_id": "a", "user_id": "zed", "initial_state": {"n": 0}}
+    ).json()
+    session = f"/v1/sessions/{made['id']}"
+    long = "x" * 20_000
+    for number in range(40):
+        http.patch(f"{session}/state", json={"state": {"n": number, "long": f"{number}{long}"}})
+    answer = http.get(f"{session}/export")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    assert answer.headers["content-disposition"] == f'attachment; filename="{made["id"]}.json"'
+    assert {"x-request-id", "x-statebase-latency", "x-ratelimit-limit"} <= answer.headers.keys()
+    assert [each["state"]["n"] for each in answer.json()["versions"]] == [0, *range(40)]
+    assert len(http.get("/v1/users/zed/export").json()["sessions"]) == 1
+    assert http.delete("/v1/users/zed").status_code == 204
+    assert http.get(session).status_code == 404
+    assert http.get("/v1/users/zed/export").json()["sessions"] == []
