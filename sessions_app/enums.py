@@ -54,6 +54,10 @@ class Action(TextChoices):
     ENTITY_DELETED = "entity.deleted"
     KEY_CREATED = "key.created"
     KEY_REVOKED = "key.revoked"
+    MEMBER_ADDED = "member.added"
+    MEMBER_CHANGED = "member.changed"
+    MEMBER_REMOVED = "member.removed"
+    USER_ERASED = "user.erased"
     WRITE_REFUSED = "write.refused"
 
 

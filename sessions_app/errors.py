@@ -15,8 +15,13 @@ from statebase_site.base.errors import (
 )
 
 __all__ = [
+    "ContentTooLarge",
     "DomainError",
+    "EntityExists",
+    "EntityNotFound",
     "InvalidInput",
+    "MemoryConflict",
+    "MemoryNotFound",
     "PermissionRefused",
     "RefusedWhileFrozen",
     "SessionFrozen",
@@ -113,6 +118,57 @@ class StateTooLarge(TooLarge):
             param="state",
             suggestion="Keep large data outside the state and store a reference to it.",
         )
+
+
+class MemoryNotFound(NotFound):
+    """No such memory, or not for this actor."""
+
+    code = "memory_not_found"
+
+    def __init__(self, memory_id: str) -> None:
+        super().__init__(f"There is no memory {memory_id!r}.", param="memory_id")
+
+
+class MemoryConflict(Conflict):
+    """The memory was changed since the caller saw it; extra `current_version`."""
+
+    code = "version_conflict"
+
+    def __init__(self, current: int) -> None:
+        super().__init__(
+            "Somebody changed this memory since you opened it.",
+            param="expected_version",
+            suggestion="Look at what it says now, then save again.",
+            current_version=current,
+        )
+
+
+class EntityNotFound(NotFound):
+    """No such entity, or not for this actor."""
+
+    code = "entity_not_found"
+
+    def __init__(self, entity_id: str) -> None:
+        super().__init__(f"There is no entity {entity_id!r}.", param="id")
+
+
+class EntityExists(Conflict):
+    """The session knows a thing of that type and id already."""
+
+    code = "already_exists"
+
+    def __init__(self, entity_type: str, entity_id: str, known_as: str) -> None:
+        super().__init__(
+            f"The session has an entity {entity_type} {entity_id!r} already.",
+            param="entity_id",
+            suggestion=f"Change it: PUT /v1/entities/{known_as}.",
+        )
+
+
+class ContentTooLarge(TooLarge):
+    """The content of a memory is over its limit (contract 4.3)."""
+
+    code = "content_too_large"
 
 
 class RefusedWhileFrozen(DomainError):

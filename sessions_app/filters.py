@@ -11,7 +11,8 @@ from django.db.models import QuerySet
 
 from sessions_app import queries
 from sessions_app.enums import OLDER_ACTION_NAMES, SessionStatus
-from sessions_app.models import AgentSession, Trace
+from sessions_app.models import AgentSession, Memory, Trace
+from sessions_app.models.memory import MemoryScope
 from statebase_site.base import clock, json
 
 _PERIODS = {
@@ -143,3 +144,26 @@ class TraceFilter(filters.FilterSet):
 
     def find(self, traces: QuerySet[Trace], _name: str, text: str) -> QuerySet[Trace]:
         return queries.with_reasoning(traces, text)
+
+
+class MemoryFilter(filters.FilterSet):
+    """Of memories, of one session or of the project; `q` and `score` are for the search behind it."""
+
+    q = filters.CharFilter(label="Search", method="as_it_is", widget=_search("what the user likes to drink"))
+    scope = filters.ChoiceFilter(label="Scope", choices=MemoryScope.choices, empty_label="any")
+    user = filters.CharFilter(label="User", field_name="user_id", widget=_search("user_4410"))
+    type = filters.CharFilter(label="Type", widget=_search("preference"))
+    tag = filters.CharFilter(label="Tag", method="by_tag", widget=_search("tea"))
+    score = filters.ChoiceFilter(
+        label="Score", choices=[("any", "any")], empty_label="0.7 or more", method="as_it_is"
+    )
+
+    class Meta:
+        model = Memory
+        fields: list[str] = []
+
+    def as_it_is(self, memories: QuerySet[Memory], _name: str, _value: str) -> QuerySet[Memory]:
+        return memories
+
+    def by_tag(self, memories: QuerySet[Memory], _name: str, tag: str) -> QuerySet[Memory]:
+        return memories.filter(tag_rows__tag=tag)

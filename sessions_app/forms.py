@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from sessions_app.limits import REASONING_BYTES
+from sessions_app.limits import MEMORY_CHARACTERS, NAME_CHARACTERS, REASONING_BYTES, TAGS_MOST
 
 
 class ReasonField(forms.CharField):
@@ -55,3 +55,51 @@ class ResumeForm(forms.Form):
         help_text="What was wrong, and what makes it safe now. It becomes the reasoning of the new version.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
+
+
+class TagsField(forms.CharField):
+    """One tag a line; cleaned to the list of them."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}), **more)
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[str]:
+        tags = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+        if len(tags) > TAGS_MOST or any(len(tag) > NAME_CHARACTERS for tag in tags):
+            raise forms.ValidationError(
+                f"At most {TAGS_MOST} tags, each of at most {NAME_CHARACTERS} characters."
+            )
+        return tags
+
+
+class MemoryForm(forms.Form):
+    """What a memory says, and the version of it that the person saw."""
+
+    expected_version = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+    content = forms.CharField(
+        label="Content",
+        max_length=MEMORY_CHARACTERS,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text="Agents find it by these words. Its earlier text is not kept.",
+    )
+    type = forms.CharField(
+        label="Type", max_length=NAME_CHARACTERS, widget=forms.TextInput(attrs={"spellcheck": "false"})
+    )
+    tags = TagsField(label="Tags", required=False, help_text="One a line.")
+
+    def clean_content(self) -> str:
+        """With plain line ends, whatever the browser made of them."""
+        content = self.cleaned_data["content"].replace("\r\n", "\n")
+        if not content.strip():
+            raise forms.ValidationError("Write what is to be remembered, or delete the memory below.")
+        return content
+
+
+class ForgetForm(forms.Form):
+    """Deleting a memory; the reason stays in its trace."""
+
+    reason = ReasonField(label="Reason", required=False)

@@ -1,6 +1,8 @@
 """Limits of what may be written (contract section 4.3), and the checks behind them."""
 
-from sessions_app.errors import InvalidInput, TooLarge
+from collections.abc import Sequence
+
+from sessions_app.errors import ContentTooLarge, InvalidInput, TooLarge
 from statebase_site.base import json
 
 NAME_CHARACTERS = 255
@@ -8,6 +10,8 @@ REASONING_BYTES = 16 * 1024
 REASONING_SHOWN = 500  # characters, in lists
 METADATA_BYTES = 64 * 1024
 ATTEMPTED_BYTES = 16 * 1024
+MEMORY_CHARACTERS = 10_000
+TAGS_MOST = 100
 TTL_SECONDS_MAX = 2_592_000  # 30 days
 
 
@@ -37,6 +41,24 @@ def check_metadata(value: json.JsonObject, param: str = "metadata") -> str:
     if (size := len(text.encode())) > METADATA_BYTES:
         raise TooLarge(f"{param} has {size:,} bytes; the limit is {METADATA_BYTES:,}.", param=param)
     return text
+
+
+def check_memory(content: str) -> str:
+    """The content of a memory: 1 to 10,000 characters, not blank."""
+    if not content.strip():
+        raise InvalidInput("content must not be blank.", param="content")
+    if len(content) > MEMORY_CHARACTERS:
+        raise ContentTooLarge(
+            f"content has {len(content):,} characters; the limit is {MEMORY_CHARACTERS:,}.", param="content"
+        )
+    return _plain(content, "content")
+
+
+def check_tags(tags: Sequence[str]) -> str:
+    """The stored text of a memory's tags: each 1 to 255 characters, at most 100 of them."""
+    if len(tags) > TAGS_MOST:
+        raise InvalidInput(f"A memory has at most {TAGS_MOST} tags.", param="tags")
+    return json.dumps([check_name(tag, "tags") for tag in tags])
 
 
 def check_ttl(value: int) -> int:

@@ -319,10 +319,13 @@ def _trace(draft: TraceDraft, by: Actor, moment: datetime, *, trace_id: str | No
     )
 
 
-def append_project_trace(draft: TraceDraft, by: Actor, *, session_public_id: str | None = None) -> Trace:
-    """Write a trace that belongs to no stored session: of a key, or the tombstone of a purged session."""
+def append_project_trace(
+    draft: TraceDraft, by: Actor, *, session_public_id: str | None = None, user_id: str | None = None
+) -> Trace:
+    """Write a trace of no stored session: of a key, of a free memory, or a purged session's tombstone."""
     trace = _trace(draft, by, clock.now())
     trace.session_public_id = session_public_id
+    trace.user_id = user_id
     trace.hash = chain.trace_hash(trace, b"")
     trace.save()
     return trace

@@ -1,4 +1,4 @@
-"""Tables of sessions and traces."""
+"""Tables of sessions, traces and memories."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from sessions_app.models import Trace
+from sessions_app.models import Memory, Trace
 from sessions_app.queries import version_made
 from statebase_site.web.tables import MOMENT, NUMBER
 from statebase_site.web.templatetags.ui import visible
@@ -41,6 +41,48 @@ class SessionTable(tables.Table):
     class Meta:
         empty_text = None
         order_by_field = "sort"
+
+    def render_head_version(self, value: int) -> str:
+        return f"v{value}"
+
+
+class DeletedSessionTable(tables.Table):
+    """Deleted sessions, which come back until their purge. Reads `may_restore` of the page's context."""
+
+    caption = "Deleted sessions, the latest first"
+    row_header = "agent_id"
+
+    agent_id = tables.TemplateColumn(
+        '<span class="strong">{{ value|truncatechars:60|visible }}</span> '
+        '<span class="mono faint">{{ record.public_id }}</span>',
+        verbose_name="Session",
+    )
+    deleted_at = tables.TemplateColumn(MOMENT, verbose_name="Deleted")
+    by = tables.Column(verbose_name="By", accessor="pk")
+    reason = tables.Column(verbose_name="Reason", accessor="pk", attrs=_LONG)
+    head_version = tables.Column(verbose_name="Version", attrs=NUMBER)
+    turn_count = tables.Column(verbose_name="Turns", attrs=NUMBER)
+    purge_at = tables.TemplateColumn(MOMENT, verbose_name="Purged after")
+    restore = tables.TemplateColumn(
+        template_name="sessions_app/_restore.html", verbose_name="Action", accessor="public_id"
+    )
+
+    class Meta:
+        orderable = False
+        empty_text = None
+
+    def __init__(self, *args: Any, deletions: dict[int, Trace], **kwargs: Any) -> None:
+        self.deletions = deletions
+        super().__init__(*args, **kwargs)
+
+    def render_by(self, value: int) -> SafeString:
+        trace = self.deletions.get(value)
+        return format_html('<span class="mono">{}</span>', visible(trace.actor_label if trace else "–"))
+
+    def render_reason(self, value: int) -> SafeString:
+        trace = self.deletions.get(value)
+        reason = trace.details.get("reason") if trace else None
+        return format_html('<span class="clamp">{}</span>', visible(str(reason or "–")[:_SHOWN]))
 
     def render_head_version(self, value: int) -> str:
         return f"v{value}"
@@ -99,6 +141,40 @@ class SessionTraceTable(TraceTable):
 
     class Meta(TraceTable.Meta):
         exclude = ("session",)
+
+
+class MemoryTable(tables.Table):
+    """Memories; a row is named by what it says, which leads to the whole of it."""
+
+    row_header = "content"
+
+    score = tables.Column(accessor="pk", attrs=NUMBER)
+    content = tables.TemplateColumn(
+        '<a class="clamp" href="{% url "sessions:memory" record.public_id %}">'
+        "{{ value|truncatechars:300|visible }}</a>",
+        verbose_name="Memory",
+        attrs=_LONG,
+    )
+    scope = tables.TemplateColumn(template_name="sessions_app/_memory_scope.html", verbose_name="Whose")
+    type = tables.TemplateColumn("{{ value|truncatechars:40|visible }}", verbose_name="Type")
+    tags = tables.TemplateColumn(template_name="sessions_app/_tags.html", verbose_name="Tags")
+    session = tables.TemplateColumn(
+        template_name="sessions_app/_memory_session.html", accessor="public_id", verbose_name="Session"
+    )
+    created_at = tables.TemplateColumn(MOMENT, verbose_name="Added")
+
+    class Meta:
+        orderable = False
+        empty_text = None
+
+    def __init__(self, rows: list[Memory], *, scores: dict[int, float] | None, in_session: bool) -> None:
+        self.scores = scores
+        self.caption = "Memories, newest first" if scores is None else "Memories found, best first"
+        hidden = [name for name, shown in (("score", scores), ("session", not in_session)) if not shown]
+        super().__init__(rows, exclude=hidden)
+
+    def render_score(self, value: int) -> str:
+        return f"{(self.scores or {}).get(value, 0.0):.2f}"
 
 
 def sort_column(asked: str | None) -> tuple[str, bool]:

@@ -48,6 +48,7 @@ def _list(request: HttpRequest, by: Actor, form: KeyForm, status: int = 200) -> 
     ended = list(queries.keys_ended(by.project, now)[: _ENDED_SHOWN + 1])
     context = {
         "nav_current": "settings",
+        "settings_current": "keys",
         "form": form,
         "may_manage": may_manage,
         "table": KeyTable(queries.keys_in_force(by.project, now), request=request, may_manage=may_manage),

@@ -118,9 +118,15 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # StateBase ----------------------------------------------------------------------------------------
 MAX_BODY_BYTES = env.number("STATEBASE_MAX_BODY_BYTES", 2 * 1024 * 1024, least=1024)
 MAX_STATE_BYTES = env.number("STATEBASE_MAX_STATE_BYTES", 2 * 1024 * 1024, least=1024)
+# Requests a minute of a key made without saying how many; 0 = no limit (contract 4.1).
+DEFAULT_RATE_LIMIT = env.number("STATEBASE_DEFAULT_RATE_LIMIT", 100)
 DEFAULT_TTL_SECONDS = env.number("STATEBASE_DEFAULT_TTL_SECONDS", 86_400)  # 0 = sessions never expire
 PURGE_DELETED_AFTER_DAYS = env.number("STATEBASE_PURGE_DELETED_DAYS", 7)
 PURGE_EXPIRED_AFTER_DAYS = env.number("STATEBASE_PURGE_EXPIRED_DAYS", 30)
+# How memories are found: "words", or the dotted path of a class like sessions_app.embedding.Embedder.
+EMBEDDER = env.text("STATEBASE_EMBEDDER") or "words"
+# Percent: a context whose memories have less to do with the query warns of a drift (contract 6.2).
+DRIFT_RELEVANCE = env.number("STATEBASE_DRIFT_RELEVANCE_PERCENT", 50) / 100
 # In front of one proxy that sets X-Forwarded-For, its last entry is the client; 0 = no proxy.
 TRUSTED_PROXIES = env.number("STATEBASE_TRUSTED_PROXIES", 0)
 

@@ -3,7 +3,7 @@
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 
-from statebase_site import keys_page, views
+from statebase_site import keys_page, members_page, views
 from statebase_site.access import urls as access
 from statebase_site.api import api
 from statebase_site.web.preferences import preferences
@@ -12,6 +12,9 @@ _access = [
     *access.urlpatterns,
     path("settings/keys/", keys_page.keys, name="keys"),
     path("settings/keys/<str:key_id>/revoke/", keys_page.revoke, name="revoke-key"),
+    path("settings/members/", members_page.members, name="members"),
+    path("settings/members/<int:member_id>/role/", members_page.change_role, name="change-role"),
+    path("settings/members/<int:member_id>/remove/", members_page.remove, name="remove-member"),
 ]
 
 urlpatterns = [

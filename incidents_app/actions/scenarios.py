@@ -123,7 +123,12 @@ def create_scenario(
         EventKind.SCENARIO,
         f"Scenario “{name}”: fork {session_id} at v{fork_at}, then “{predicate}” must hold.",
         session_id=session_id,
-        details={"scenario_id": scenario.public_id, "fault": fault, "predicate": predicate},
+        # The kind alone: what it injects may be of a person, and a row of the timeline is never emptied.
+        details={
+            "scenario_id": scenario.public_id,
+            "fault_kind": scenario.fault_kind,
+            "predicate": predicate,
+        },
     )
     work.finish()
     written = ScenarioWritten(scenario, run)

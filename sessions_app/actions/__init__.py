@@ -6,6 +6,8 @@ idempotency key on `by.request`, a repeated call returns what the first one made
 
 from sessions_app.actions._action import action, locked_session, may_undo_freeze
 from sessions_app.actions.create import create_session, fork
+from sessions_app.actions.entities import create_entity, delete_entity, update_entity
+from sessions_app.actions.erasure import erase_user, sessions_erased
 from sessions_app.actions.importing import RunImported, import_run
 from sessions_app.actions.keys import create_key, revoke_key
 from sessions_app.actions.lifecycle import (
@@ -15,7 +17,16 @@ from sessions_app.actions.lifecycle import (
     restore_deleted_session,
     update_session,
 )
-from sessions_app.actions.outcomes import SessionWritten, StateWritten, TraceWritten, TurnWritten
+from sessions_app.actions.members import add_member, change_role, remove_member
+from sessions_app.actions.memories import add_memory, delete_memory, update_memory
+from sessions_app.actions.outcomes import (
+    EntityWritten,
+    MemoryWritten,
+    SessionWritten,
+    StateWritten,
+    TraceWritten,
+    TurnWritten,
+)
 from sessions_app.actions.rollback import rollback
 from sessions_app.actions.state import MERGE, REPLACE, freeze, resume, update_state
 from sessions_app.actions.traces import create_trace
@@ -24,17 +35,26 @@ from sessions_app.actions.turns import add_turn
 __all__ = [
     "MERGE",
     "REPLACE",
+    "EntityWritten",
+    "MemoryWritten",
     "RunImported",
     "SessionWritten",
     "StateWritten",
     "TraceWritten",
     "TurnWritten",
     "action",
+    "add_member",
+    "add_memory",
     "add_turn",
+    "change_role",
+    "create_entity",
     "create_key",
     "create_session",
     "create_trace",
+    "delete_entity",
+    "delete_memory",
     "delete_session",
+    "erase_user",
     "fork",
     "freeze",
     "hold",
@@ -42,10 +62,14 @@ __all__ = [
     "locked_session",
     "may_undo_freeze",
     "release",
+    "remove_member",
     "restore_deleted_session",
     "resume",
     "revoke_key",
     "rollback",
+    "sessions_erased",
+    "update_entity",
+    "update_memory",
     "update_session",
     "update_state",
 ]

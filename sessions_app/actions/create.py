@@ -35,6 +35,7 @@ def create_session(
     metadata: JsonObject | None = None,
     ttl_seconds: int | Literal["never"] | None = None,
     imported_from: str | None = None,
+    reasoning: str = "Initial state",
     by: Actor,
 ) -> SessionWritten:
     """Make a session with version 0; `ttl_seconds` None is the default life, `NEVER` none at all.
@@ -55,7 +56,7 @@ def create_session(
     append = Append(agent_session, by)
     append_version(
         append,
-        VersionDraft(Document.of(initial_state or {}), VersionKind.CREATE, "Initial state"),
+        VersionDraft(Document.of(initial_state or {}), VersionKind.CREATE, reasoning),
         previous=None,
         trace=TraceDraft(Action.SESSION_CREATED, "session", agent_session.public_id, {"version": 0}),
     )

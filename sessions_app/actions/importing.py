@@ -9,12 +9,21 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError
 
 from sessions_app import control_keys, store
+from sessions_app.actions import importing_exports as exports
 from sessions_app.actions._action import action
 from sessions_app.actions.create import NEVER, create_session, fork
 from sessions_app.actions.state import REPLACE, append_update
 from sessions_app.actions.turns import append_turn
 from sessions_app.errors import InvalidInput
-from sessions_app.importers import RecordedState, RecordedTurn, Run, Step
+from sessions_app.importers import (
+    RecordedEntity,
+    RecordedMemory,
+    RecordedNote,
+    RecordedState,
+    RecordedTurn,
+    Run,
+    Step,
+)
 from sessions_app.limits import METADATA_BYTES, REASONING_BYTES
 from sessions_app.models import AgentSession, Turn
 from sessions_app.store import Append, Document, Head
@@ -45,7 +54,8 @@ def import_run(*, run: Run, by: Actor) -> RunImported:
     `StateTooLarge` for what can't be stored.
     """
     by.require(SESSIONS_WRITE, to="import runs")
-    _refuse_frozen_middle(run)
+    if not run.from_export:
+        _refuse_frozen_middle(run)
     try:
         return _import(run=run, by=by)
     except IntegrityError:
@@ -68,6 +78,7 @@ def _import(*, run: Run, by: Actor) -> RunImported:
             metadata=_fitting_metadata(run.metadata, METADATA_BYTES),
             ttl_seconds=NEVER,
             imported_from=run.fingerprint,
+            reasoning=_fitting_reasoning(run.first_reasoning) or "Initial state",
             by=by,
         ).agent_session
     line = _append_all(run.steps, agent_session, by, moment)
@@ -123,10 +134,29 @@ def _beginning(steps: Iterable[Step]) -> datetime | None:
 
 
 def _append(step: Step, append: Append, head: Head) -> None:
+    match step:
+        case RecordedState():
+            _append_state(step, append, head)
+        case RecordedTurn():
+            _append_recorded_turn(step, append, head)
+        case RecordedMemory():
+            exports.append_memory(step, append)
+        case RecordedEntity():
+            exports.append_entity(step, append)
+        case RecordedNote():
+            exports.append_note(step, append)
+
+
+def _append_state(step: RecordedState, append: Append, head: Head) -> None:
     reasoning = _fitting_reasoning(step.reasoning)
-    if not isinstance(step, RecordedTurn):
+    if step.version is None:
         append_update(append, step.state, mode=REPLACE, reasoning=reasoning, head=head)
-        return
+    else:
+        exports.append_version_of_export(step, append, head, reasoning)
+
+
+def _append_recorded_turn(step: RecordedTurn, append: Append, head: Head) -> None:
+    reasoning = _fitting_reasoning(step.reasoning)
     output = step.output
     if reasoning != step.reasoning:
         output = {**output, _IN_FULL: step.reasoning}
@@ -139,9 +169,11 @@ def _append(step: Step, append: Append, head: Head) -> None:
             metadata_text=json.dumps(_fitting_metadata(step.metadata, METADATA_BYTES)),
         ),
         head=head,
-        before=None,
+        before=Document.of(step.state_before) if step.state_before is not None else None,
         after=Document.of(step.state_after) if step.state_after is not None else None,
     )
+    if step.version is not None:
+        exports.check_number(append, step.version)
 
 
 def _imported(run: Run, by: Actor) -> AgentSession | None:
@@ -152,7 +184,9 @@ def _refuse_frozen_middle(run: Run) -> None:
     """A state that freezes a session (contract 8.1) can only be the last of a session's import."""
     for line in ([RecordedState(run.initial_state), *run.steps], *(each.steps for each in run.branches)):
         for place, step in enumerate(line[:-1]):
-            state = step.state_after if isinstance(step, RecordedTurn) else step.state
+            state = step.state if isinstance(step, RecordedState) else None
+            if isinstance(step, RecordedTurn):
+                state = step.state_after
             if state is not None and control_keys.is_frozen(state):
                 raise InvalidInput(
                     f"The state of step {place} holds `frozen: true`, which freezes a session here, "

@@ -14,6 +14,7 @@ from statebase_site.access.actor import Actor
 from statebase_site.access.errors import KeyMadeAlready
 from statebase_site.access.idempotency import recall, remember
 from statebase_site.access.models import ApiKey
+from statebase_site.access.queries import key_for
 from statebase_site.base.json import JsonObject
 
 
@@ -24,6 +25,7 @@ def create_key(
     scopes: Iterable[str] = ("*",),
     rate_limit: int = 0,
     expires_at: datetime | None = None,
+    owner_id: str | None = None,
     by: Actor,
 ) -> tuple[ApiKey, str]:
     """Make a key of the actor's project; returns it with the clear key, which is nowhere else.
@@ -32,12 +34,17 @@ def create_key(
     `KeyMadeAlready` where the request is repeated: the clear key can't be had again.
     """
     if made := recall(by):
-        raise KeyMadeAlready(made["prefix"])
+        raise KeyMadeAlready(key_for(by, made["key"]))
     key, clear_key = access.create_key(
-        name=name, scopes=scopes, rate_limit=rate_limit, expires_at=expires_at, by=by
+        name=name,
+        scopes=scopes,
+        rate_limit=rate_limit,
+        expires_at=expires_at,
+        owner_id=owner_id,
+        by=by,
     )
     _trace(Action.KEY_CREATED, key, by)
-    remember(by, {"key": key.public_id, "prefix": key.prefix})
+    remember(by, {"key": key.public_id})
     return key, clear_key
 
 

@@ -69,9 +69,7 @@ def delete_session(*, session_id: str, reason: str | None = None, by: Actor) -> 
     reason = check_reasoning(reason, "reason")
     agent_session = locked_session(session_id, by)
     refuse_if_frozen(agent_session, operation="session.delete")
-    if agent_session.open_holds:
-        holds = EvidenceHold.objects.filter(agent_session=agent_session, released_at=None)
-        raise SessionHeld([{"label": hold.label, "url": hold.url} for hold in holds])
+    refuse_if_held(agent_session)
     append = Append(agent_session, by)
     agent_session.deleted_at = append.moment
     agent_session.save(update_fields=["deleted_at"])
@@ -90,6 +88,13 @@ def delete_session(*, session_id: str, reason: str | None = None, by: Actor) -> 
     )
     append.write()
     return agent_session
+
+
+def refuse_if_held(agent_session: AgentSession) -> None:
+    """Raise `SessionHeld` where a locked session is evidence of something that is not over."""
+    if agent_session.open_holds:
+        holds = EvidenceHold.objects.filter(agent_session=agent_session, released_at=None)
+        raise SessionHeld([{"label": hold.label, "url": hold.url} for hold in holds])
 
 
 @action

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import partial
 
-from django.conf import settings
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 
 from sessions_app import store
 from sessions_app.actions._action import action
@@ -14,7 +12,10 @@ from sessions_app.diff import Changes
 from sessions_app.enums import Action
 from sessions_app.models import (
     AgentSession,
+    Entity,
     EvidenceHold,
+    Memory,
+    MemoryTag,
     RefusedWrite,
     SessionMetadataPair,
     SessionPath,
@@ -22,6 +23,7 @@ from sessions_app.models import (
     Trace,
     Turn,
 )
+from sessions_app.queries.deleted import purgeable
 from sessions_app.store import Append, TraceDraft
 from statebase_site.access import idempotency
 from statebase_site.access.actor import Actor, system_actor
@@ -71,17 +73,9 @@ def _expire(*, session_id: str, by: Actor) -> bool:
     return True
 
 
-def _purgeable() -> Q:
-    now = clock.now()
-    return Q(frozen_at=None, open_holds=0) & (
-        Q(deleted_at__lte=now - timedelta(days=settings.PURGE_DELETED_AFTER_DAYS))
-        | Q(deleted_at=None, expires_at__lte=now - timedelta(days=settings.PURGE_EXPIRED_AFTER_DAYS))
-    )
-
-
 def purge_due() -> int:
     """Remove sessions deleted or expired long enough ago (settings), whole, leaving one tombstone each."""
-    due = AgentSession.objects.filter(_purgeable()).select_related("project")
+    due = AgentSession.objects.filter(purgeable()).select_related("project")
     return do_all(
         partial(_purge, session_id=each.public_id, by=system_actor(each.project)) for each in due[:_BATCH]
     )
@@ -90,7 +84,7 @@ def purge_due() -> int:
 @action
 def _purge(*, session_id: str, by: Actor) -> bool:
     agent_session = store.lock(by.project.pk, session_id)
-    if agent_session is None or not AgentSession.objects.filter(_purgeable(), pk=agent_session.pk).exists():
+    if agent_session is None or not AgentSession.objects.filter(purgeable(), pk=agent_session.pk).exists():
         return False
     remove_sessions(AgentSession.objects.filter(pk=agent_session.pk))
     store.append_project_trace(
@@ -113,19 +107,33 @@ def _purge(*, session_id: str, by: Actor) -> bool:
     return True
 
 
+_OF_SESSION = (
+    StateVersion,
+    Turn,
+    Trace,
+    RefusedWrite,
+    SessionMetadataPair,
+    SessionPath,
+    EvidenceHold,
+    Memory,
+    Entity,
+)
+
+
 def remove_sessions(sessions: QuerySet[AgentSession]) -> None:
     """Delete sessions with all that hangs on them; the caller's transaction and right to do so."""
     keys = list(sessions.values_list("pk", flat=True))
     # The triggers let the rows of a session go only once it is marked.
     AgentSession.objects.filter(pk__in=keys).update(purging=True)
-    for model in (StateVersion, Turn, Trace, RefusedWrite, SessionMetadataPair, SessionPath, EvidenceHold):
-        _remove_rows(model._base_manager.filter(agent_session_id__in=keys))
-    _remove_rows(AgentSession.objects.filter(pk__in=keys))
+    remove_rows(MemoryTag.objects.filter(memory__in=Memory.objects.filter(agent_session__in=keys)))
+    for model in _OF_SESSION:
+        remove_rows(model._base_manager.filter(agent_session_id__in=keys))
+    remove_rows(AgentSession.objects.filter(pk__in=keys))
 
 
-def _remove_rows(rows: QuerySet) -> None:
-    """Past Django's own delete, which append-only rows refuse."""
-    rows._raw_delete(rows.db)
+def remove_rows(rows: QuerySet) -> int:
+    """Past Django's own delete, which append-only rows refuse; returns how many went."""
+    return rows.order_by()._raw_delete(rows.db)
 
 
 @action
@@ -133,7 +141,9 @@ def remove_project_content(*, project: Project) -> None:
     """Remove all sessions and traces of a project: `demo --reset`, for the demo project only."""
     Project.objects.filter(pk=project.pk).update(purging=True)
     remove_sessions(AgentSession.objects.filter(project=project))
-    _remove_rows(Trace._base_manager.filter(project=project))
+    remove_rows(MemoryTag.objects.filter(memory__in=Memory.objects.filter(project=project)))
+    remove_rows(Memory.objects.filter(project=project))
+    remove_rows(Trace._base_manager.filter(project=project))
     Project.objects.filter(pk=project.pk).update(purging=False)
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sessions_app.errors import SessionNotFound, TraceNotFound
-from sessions_app.models import AgentSession, StateVersion, Trace, Turn
+from sessions_app.errors import EntityNotFound, MemoryNotFound, SessionNotFound, TraceNotFound
+from sessions_app.models import AgentSession, Entity, Memory, StateVersion, Trace, Turn
 from sessions_app.queries.versions import text_at
 from statebase_site.base.clock import isoformat
 
@@ -137,3 +137,43 @@ class TraceWritten:
         if trace is None:  # gone with its session, which was purged since
             raise TraceNotFound(made["trace"])
         return cls(trace, replayed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWritten:
+    """A memory that was added or changed."""
+
+    memory: Memory
+    replayed: bool = False
+
+    def made(self) -> dict[str, Any]:
+        """What `remember` keeps of it."""
+        return {"memory": self.memory.public_id}
+
+    @classmethod
+    def again(cls, made: dict[str, Any]) -> MemoryWritten:
+        """The memory as it is now. Raises `MemoryNotFound` where it was deleted since."""
+        memory = Memory.objects.select_related("agent_session").filter(public_id=made["memory"]).first()
+        if memory is None:
+            raise MemoryNotFound(made["memory"])
+        return cls(memory, replayed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityWritten:
+    """An entity that was created or changed."""
+
+    entity: Entity
+    replayed: bool = False
+
+    def made(self) -> dict[str, Any]:
+        """What `remember` keeps of it."""
+        return {"entity": self.entity.public_id}
+
+    @classmethod
+    def again(cls, made: dict[str, Any]) -> EntityWritten:
+        """The entity as it is now. Raises `EntityNotFound` where it was deleted since."""
+        entity = Entity.objects.select_related("agent_session").filter(public_id=made["entity"]).first()
+        if entity is None:
+            raise EntityNotFound(made["entity"])
+        return cls(entity, replayed=True)

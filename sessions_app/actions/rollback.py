@@ -8,6 +8,7 @@ from sessions_app.actions.outcomes import StateWritten
 from sessions_app.actions.state import append_version
 from sessions_app.enums import Action, VersionKind
 from sessions_app.limits import check_reasoning
+from sessions_app.models import AgentSession
 from sessions_app.queries.versions import absolute_version, document_at
 from sessions_app.store import Append, Document, TraceDraft, VersionDraft
 from statebase_site.access.actor import Actor
@@ -53,20 +54,25 @@ def rollback(
             limited=False,
         ),
         previous=head,
-        trace=TraceDraft(
-            Action.STATE_ROLLED_BACK,
-            "state",
-            agent_session.public_id,
-            {
-                "from_version": agent_session.head_version,
-                "to_version": target,
-                "new_version": agent_session.head_version + 1,
-                "requested_version": version,
-                "while_frozen": agent_session.is_frozen,
-            },
-        ),
+        trace=rollback_trace(agent_session, target, requested=version),
     )
     append.write()
     outcome = StateWritten(agent_session, new_version, document.text)
     remember(by, outcome.made())
     return outcome
+
+
+def rollback_trace(agent_session: AgentSession, target: int, *, requested: int) -> TraceDraft:
+    """The trace of a rollback from the session's current version to `target`, asked for as `requested`."""
+    return TraceDraft(
+        Action.STATE_ROLLED_BACK,
+        "state",
+        agent_session.public_id,
+        {
+            "from_version": agent_session.head_version,
+            "to_version": target,
+            "new_version": agent_session.head_version + 1,
+            "requested_version": requested,
+            "while_frozen": agent_session.is_frozen,
+        },
+    )

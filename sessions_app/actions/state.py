@@ -79,7 +79,6 @@ def append_update(
     append: Append, changes: JsonObject, *, mode: str, reasoning: str | None, head: Head
 ) -> StateVersion:
     """Add the version that an update of the current state `head` makes, with its traces."""
-    session = append.agent_session
     document = Document.of({**head.document.value, **changes} if mode == MERGE else changes)
     return append_version(
         append,
@@ -90,12 +89,18 @@ def append_update(
             limited=not control_keys.is_control_update(changes),
         ),
         previous=head,
-        trace=TraceDraft(
-            Action.STATE_UPDATED,
-            "state",
-            session.public_id,
-            {"version": session.head_version + 1, "previous_version": session.head_version, "mode": mode},
-        ),
+        trace=update_trace(append.agent_session, mode),
+    )
+
+
+def update_trace(agent_session: AgentSession, mode: str) -> TraceDraft:
+    """The trace of an update of the session's current version."""
+    current = agent_session.head_version
+    return TraceDraft(
+        Action.STATE_UPDATED,
+        "state",
+        agent_session.public_id,
+        {"version": current + 1, "previous_version": current, "mode": mode},
     )
 
 

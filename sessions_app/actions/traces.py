@@ -8,7 +8,7 @@ from sessions_app.actions.outcomes import TraceWritten
 from sessions_app.enums import Action, TraceSource
 from sessions_app.errors import InvalidInput
 from sessions_app.limits import check_metadata, check_name
-from sessions_app.models import Trace
+from sessions_app.models import AgentSession, Trace
 from sessions_app.queries.sessions import session_for
 from statebase_site.access.actor import Actor
 from statebase_site.access.idempotency import recall, remember
@@ -42,7 +42,17 @@ def create_trace(
     agent_session = session_for(by, session_id) if session_id is not None else None
     if made := recall(by):
         return TraceWritten.again(made)
-    trace = Trace(
+    trace = client_note(agent_session, action, details or {}, metadata_text, by)
+    outcome = TraceWritten(store.append_client_trace(trace))
+    remember(by, outcome.made())
+    return outcome
+
+
+def client_note(
+    agent_session: AgentSession | None, action: str, details: JsonObject, metadata_text: str, by: Actor
+) -> Trace:
+    """A client's trace, to be written by `store.append_client_trace`."""
+    return Trace(
         project=by.project,
         agent_session=agent_session,
         session_public_id=agent_session.public_id if agent_session else None,
@@ -54,13 +64,10 @@ def create_trace(
         actor_id=by.id,
         resource_type="session" if agent_session else None,
         resource_id=agent_session.public_id if agent_session else None,
-        details_text=json.dumps(details or {}),
+        details_text=json.dumps(details),
         metadata_text=metadata_text,
         request_id=by.request.request_id,
         latency_ms=by.request.latency_ms(),
         ip_address=by.request.ip_address,
         created_at=clock.now(),
     )
-    outcome = TraceWritten(store.append_client_trace(trace))
-    remember(by, outcome.made())
-    return outcome

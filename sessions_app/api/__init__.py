@@ -2,8 +2,18 @@
 
 from ninja import Router
 
-from sessions_app.api import sessions, state, time_travel, traces, turns
+from sessions_app.api import (
+    entities,
+    exports,
+    memories,
+    sessions,
+    state,
+    statistics,
+    time_travel,
+    traces,
+    turns,
+)
 
 router = Router()
-for part in (sessions, state, time_travel, turns, traces):
+for part in (sessions, exports, state, statistics, time_travel, turns, memories, traces, entities):
     router.add_router("", part.router)

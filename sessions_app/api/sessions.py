@@ -18,7 +18,7 @@ from sessions_app.api._shared import (
 from sessions_app.models import AgentSession
 from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest, needs
-from statebase_site.access.scopes import SESSIONS_DELETE
+from statebase_site.access.scopes import MEMORY_READ, SESSIONS_DELETE
 from statebase_site.base import json
 from statebase_site.base.errors import InvalidInput
 from statebase_site.web.api import bad_cursor, list_envelope, written
@@ -27,7 +27,9 @@ from statebase_site.web.fields import Moment, Order, PlainText, limit_up_to
 
 router = Router(tags=["sessions"])
 
-MOST_TURNS = 50  # of a context
+# Of a context.
+MOST_TURNS = 50
+MOST_MEMORIES = 20
 
 
 @router.post("/sessions", auth=writes_sessions, response={201: answers.Session}, summary="Create a session")
@@ -119,7 +121,15 @@ def fork(request: ApiRequest, session_id: str, body: requests.Fork) -> HttpRespo
     summary="What an agent needs for its next step",
 )
 def context(request: ApiRequest, session_id: str, body: requests.ReadContext) -> HttpResponse:
-    return json_answer(_context(queries.session_for(request.actor, session_id), turns=body.turn_limit))
+    return json_answer(
+        _context(
+            request,
+            session_id,
+            query=body.query,
+            memories=body.memory_limit,
+            turns=body.turn_limit,
+        )
+    )
 
 
 @router.get(f"{SESSION}/context", auth=reads_sessions, include_in_schema=False)
@@ -134,16 +144,45 @@ def context_by_get(
     include_turns: bool = True,
 ) -> HttpResponse:
     wanted = next((each for each in (turn_limit, max_turns) if each is not None), 10)
+    return json_answer(
+        _context(
+            request,
+            session_id,
+            query=query,
+            memories=memory_limit if include_memories else 0,
+            turns=wanted if include_turns else 0,
+        )
+    )
+
+
+def _context(
+    request: ApiRequest, session_id: str, *, query: str | None, memories: int, turns: int
+) -> dict[str, Any]:
     agent_session = queries.session_for(request.actor, session_id)
-    return json_answer(_context(agent_session, turns=wanted if include_turns else 0))
-
-
-def _context(agent_session: AgentSession, *, turns: int) -> dict[str, Any]:
     state = queries.text_at(agent_session, agent_session.head_version)
     newest = queries.numbered_page(
         queries.turns_of(agent_session), descending=True, limit=min(turns, MOST_TURNS)
     ).rows
-    return objects.context(agent_session, state, turn_payloads(agent_session, newest, listed=True), [])
+    return objects.context(
+        agent_session,
+        state,
+        turn_payloads(agent_session, newest, listed=True),
+        _remembered(request, agent_session, query, min(memories, MOST_MEMORIES)),
+        asked=bool(query and query.strip()),
+    )
+
+
+def _remembered(
+    request: ApiRequest, agent_session: AgentSession, query: str | None, most: int
+) -> list[dict[str, Any]]:
+    """The memories that the session may know: best first for a query, else the newest, with score 0."""
+    if not most or not request.actor.may(MEMORY_READ):
+        return []
+    memories = queries.visible_to(queries.memories_for(request.actor), agent_session)
+    if query and query.strip():
+        found = queries.search_memories(memories, query, limit=most)
+        return [objects.found_memory(each.memory, each.score) for each in found]
+    return [objects.found_memory(each, 0.0) for each in memories[:most]]
 
 
 def _metadata_filter(text: str | None) -> json.JsonObject:

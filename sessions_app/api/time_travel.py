@@ -1,19 +1,23 @@
 """Time travel: differences between versions, and the rehearsal of a rollback (contract section 15)."""
 
+from typing import Any
+
 from django.http import HttpResponse
 from ninja import Router
 
 from sessions_app import queries
-from sessions_app.api._shared import SESSION, reads_sessions, turn_payloads
+from sessions_app.api._shared import MOST, SESSION, reads_sessions, turn_payloads
 from sessions_app.diff import compare
-from sessions_app.models import AgentSession
-from sessions_app.payloads import answers, time_travel
-from sessions_app.payloads.objects import state_version
+from sessions_app.models import AgentSession, StateVersion, Trace, Turn
+from sessions_app.payloads import answers, objects, time_travel
+from sessions_app.payloads.objects import state_version, trace
 from statebase_site.access.authentication import ApiRequest
-from statebase_site.access.scopes import MEMORY_READ
+from statebase_site.access.scopes import MEMORY_READ, TRACES_READ
+from statebase_site.base.clock import isoformat
 from statebase_site.base.errors import InvalidInput
+from statebase_site.web.api import list_envelope
 from statebase_site.web.errors import json_answer
-from statebase_site.web.fields import PlainText, WholeNumber, read_whole_number
+from statebase_site.web.fields import PlainText, WholeNumber, limit_up_to, read_whole_number
 
 router = Router(tags=["time travel"])
 
@@ -59,6 +63,79 @@ def rollback_preview(request: ApiRequest, session_id: str, version: WholeNumber)
     sees_memories = request.actor.may(MEMORY_READ)
     payload = time_travel.rollback_preview(session_id, preview, versions, turns, with_memories=sees_memories)
     return json_answer(payload)
+
+
+@router.get(
+    f"{SESSION}/lineage", auth=reads_sessions, response=answers.Lineage, summary="The family of a session"
+)
+def lineage(request: ApiRequest, session_id: str) -> HttpResponse:
+    agent_session = queries.session_for(request.actor, session_id)
+    members = queries.lineage(agent_session)
+    return json_answer(objects.lineage(members, agent_session.lineage_root))
+
+
+@router.get(
+    f"{SESSION}/verify",
+    auth=reads_sessions,
+    response=answers.Verification,
+    summary="Check a session's hash chain",
+)
+def verify(request: ApiRequest, session_id: str) -> HttpResponse:
+    found = queries.verify_session(queries.session_for(request.actor, session_id))
+    return json_answer(time_travel.verification(found))
+
+
+@router.get(
+    f"{SESSION}/history",
+    auth=reads_sessions,
+    response=answers.List[answers.HistoryItem],
+    summary="Versions, turns and traces of a session in the order of time",
+)
+def history(
+    request: ApiRequest,
+    session_id: str,
+    limit: limit_up_to(MOST) = 50,  # type: ignore[valid-type]
+    include_state: bool = True,
+    include_traces: bool = True,
+) -> HttpResponse:
+    agent_session = queries.session_for(request.actor, session_id)
+    items, has_more = queries.history(
+        agent_session,
+        limit=limit,
+        with_states=include_state,
+        with_traces=include_traces and request.actor.may(TRACES_READ),
+    )
+    rows = _rows(agent_session, items)
+    data = [
+        {
+            "object": "history_item",
+            "type": item.kind,
+            "id": item.public_id,
+            "timestamp": isoformat(item.created_at),
+            "item": row,
+        }
+        for item, row in zip(items, rows, strict=True)
+    ]
+    return json_answer(list_envelope(data, has_more=has_more))
+
+
+def _rows(agent_session: AgentSession, items: list[queries.HistoryItem]) -> list[dict[str, Any]]:
+    """What each of the items is on its own route, read together."""
+    turns = [item.row for item in items if isinstance(item.row, Turn)]
+    traces = [item.row for item in items if isinstance(item.row, Trace)]
+    versions = [item.row for item in items if isinstance(item.row, StateVersion)]
+    states = dict(queries.texts_at(agent_session, [version.number for version in versions]))
+    details = queries.trace_details(traces)
+    session_id = agent_session.public_id
+    made: dict[tuple[str, str], dict[str, Any]] = {
+        ("turn", payload["id"]): payload for payload in turn_payloads(agent_session, turns, listed=True)
+    }
+    made |= {("trace", each.public_id): trace(each, details[each.pk], listed=True) for each in traces}
+    made |= {
+        ("state", str(each.number)): state_version(session_id, each, states[each.number], listed=True)
+        for each in versions
+    }
+    return [made[item.kind, item.public_id] for item in items]
 
 
 def _one_before(agent_session: AgentSession, number: int) -> int:

@@ -20,6 +20,7 @@ from sessions_app.importers import (
     openai_chat,
     openhands,
     otel_genai,
+    statebase,
     swe_agent,
     toolbench,
     who_and_when,
@@ -51,6 +52,7 @@ class Reader(Protocol):
 # The first that recognises a document reads it: those with the narrower mark come first.
 READERS: tuple[Reader, ...] = (
     claude_code,
+    statebase,
     codex,
     langfuse,
     otel_genai,
@@ -132,7 +134,7 @@ def _read(
     if skipped or (parsed.broken and not pointer):
         lines = {each.line for each in (*skipped, *parsed.broken) if each.line}
         about["lines_left_out"] = [*sorted(lines)]
-    if not any(step.at for step in _all_steps(run)):
+    if not run.from_export and not any(step.at for step in _all_steps(run)):
         about["times"] = "not recorded"
     yield replace(
         run,

@@ -14,7 +14,8 @@ from statebase_site.base.json import JsonObject, JsonValue
 class RecordedTurn:
     """One exchange or one tool call; `at` is None where the format records no time.
 
-    `state_after` is the whole state that the turn left behind, where it is known and changed.
+    `state_after` is the whole state that the turn left behind, where it is known and changed. `version` is
+    the number that the record gives to the version in force after it.
     """
 
     input: JsonObject
@@ -23,18 +24,65 @@ class RecordedTurn:
     metadata: JsonObject = field(default_factory=dict)
     state_after: JsonObject | None = None
     at: datetime | None = None
+    state_before: JsonObject | None = None
+    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedState:
-    """A whole state that no turn of the record made."""
+    """A whole state that no turn of the record made.
+
+    Where the record says: whether changes were `merged` into the state before or replaced it, which version a
+    rollback `restored`, and the number of the version itself.
+    """
 
     state: JsonObject
     reasoning: str | None = None
     at: datetime | None = None
+    merged: bool = False
+    restored: int | None = None
+    version: int | None = None
 
 
-Step: TypeAlias = RecordedTurn | RecordedState
+@dataclass(frozen=True, slots=True)
+class RecordedMemory:
+    """A memory bound to the session."""
+
+    content: str
+    type: str
+    user_id: str | None
+    agent_id: str | None
+    tags: tuple[str, ...]
+    metadata: JsonObject
+    embed: bool
+    revision: int
+    at: datetime
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEntity:
+    """A thing that the session knows of."""
+
+    entity_type: str
+    entity_id: str
+    attributes: JsonObject
+    revision: int
+    at: datetime
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedNote:
+    """A trace that a client wrote."""
+
+    action: str
+    details: JsonObject
+    metadata: JsonObject
+    at: datetime
+
+
+Step: TypeAlias = RecordedTurn | RecordedState | RecordedMemory | RecordedEntity | RecordedNote
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +105,7 @@ class Run:
 
     `branches` become its forks. `skipped` are the parts of the record that can't be read while the others
     can. `name` (its file) and `fingerprint` (hex SHA-256 of what was read) are filled in by `read_file`.
+    `from_export`: it was a session of StateBase, whose freezes, rollbacks and numbers stay what they were.
     """
 
     agent_id: str
@@ -69,6 +118,8 @@ class Run:
     skipped: tuple[RecordingFault, ...] = ()
     name: str = ""
     fingerprint: str = ""
+    from_export: bool = False
+    first_reasoning: str = "Initial state"
 
 
 class RecordingFault(ValueError):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
@@ -140,6 +141,12 @@ class AgentSession(models.Model):
             and not self.open_holds
             and self.expires_at <= clock.now()
         )
+
+    @property
+    def purge_at(self) -> datetime | None:
+        """From when on a deleted session may be removed for good."""
+        days = timedelta(days=settings.PURGE_DELETED_AFTER_DAYS)
+        return self.deleted_at + days if self.deleted_at else None
 
     def settle_life(self, moment: datetime) -> None:
         """Stop the session's life while it is frozen or held; later it goes on by as much (contract 8.3)."""

@@ -129,11 +129,37 @@ class Message(TypedDict):
     content: str
 
 
+class Memory(TypedDict):
+    """A text to be found again (5.5); `session_id` is empty where it is bound to none."""
+
+    object: Literal["memory"]
+    id: str
+    content: str
+    type: str
+    session_id: str
+    user_id: str | None
+    agent_id: str | None
+    scope: Literal["session", "user", "agent", "global"]
+    tags: list[str]
+    metadata: JsonDocument
+    embedding_id: str | None
+    vector_available: bool
+    version: int
+    created_at: str
+    updated_at: str
+
+
+class FoundMemory(Memory):
+    """A memory with how much it has to do with the query."""
+
+    score: float
+
+
 class Context(TypedDict):
     """What an agent needs for its next step (6.2)."""
 
     state: JsonDocument
-    memories: list[JsonDocument]
+    memories: list[FoundMemory]
     recent_turns: list[RecentTurn]
     messages: list[Message]
     drift_warning: bool
@@ -169,6 +195,32 @@ class Trace(TypedDict):
     context: TraceContext
     ip_address: str | None
     source: Literal["system", "client"]
+
+
+class MemorySearch(List[FoundMemory]):
+    """Results of a search, best first."""
+
+    query: str
+
+
+class MemoryList(List[Memory]):
+    """Memories, newest first; of a search, `query` and scores come with them."""
+
+    query: NotRequired[str]
+
+
+class Entity(TypedDict):
+    """A thing that a session knows of (6.7)."""
+
+    object: Literal["entity"]
+    id: str
+    session_id: str
+    entity_type: str
+    entity_id: str
+    attributes: JsonDocument
+    version: int
+    created_at: str
+    updated_at: str
 
 
 class Side(TypedDict):
@@ -242,3 +294,83 @@ class RollbackPreview(TypedDict):
     effects: list[Effect]
     forks: list[ForkSince]
     omitted: list[str]
+
+
+class HistoryItem(TypedDict):
+    """One row of the merged timeline: a turn, a version or a trace (6.2)."""
+
+    object: Literal["history_item"]
+    type: Literal["turn", "state", "trace"]
+    id: str
+    timestamp: str
+    item: JsonDocument
+
+
+class LineageNode(TypedDict):
+    """A session of a lineage; `parent` is the session it was forked from."""
+
+    session_id: str
+    agent_id: str
+    parent: str | None
+    forked_version: int | None
+    version: int
+    depth: int
+    frozen: bool
+    created_at: str
+
+
+class Lineage(TypedDict):
+    """The family of a session (section 15); a deleted one is missing, its forks still name it."""
+
+    object: Literal["lineage"]
+    root: str
+    nodes: list[LineageNode]
+
+
+class FirstBad(TypedDict):
+    """The first row that does not fit the hashes."""
+
+    kind: str
+    version: int | None
+    name: str
+    reason: str
+
+
+class Verification(TypedDict):
+    """Whether a session's hash chain holds (section 15)."""
+
+    object: Literal["verification"]
+    ok: bool
+    versions: int
+    traces: int
+    first_bad: FirstBad | None
+
+
+class ProjectStats(TypedDict):
+    """Totals, and the monitoring numbers of the last 24 hours (6.8)."""
+
+    total_sessions: int
+    total_turns: int
+    total_memories: int
+    total_entities: int
+    active_sessions_24h: int
+    storage_usage_bytes: int
+    rollbacks_24h: int
+    sessions_24h: int
+    rollback_rate_24h: float
+    rollback_health: Literal["healthy", "elevated", "warning", "critical"]
+    frozen_sessions: int
+
+
+class ActivityCount(TypedDict):
+    """How many writes there were in the hour that begins at `timestamp`."""
+
+    timestamp: str
+    count: int
+
+
+class Statistics(TypedDict):
+    """How much a project holds, and the writes of each of the last 24 hours, oldest first."""
+
+    stats: ProjectStats
+    recent_activity: list[ActivityCount]

@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
+
 from sessions_app.enums import TraceSource
 from sessions_app.limits import REASONING_SHOWN
-from sessions_app.models import AgentSession, StateVersion, Trace, Turn
+from sessions_app.models import AgentSession, Entity, Memory, StateVersion, Trace, Turn
+from sessions_app.queries import Statistics
 from statebase_site.access.actor import ActorKind
 from statebase_site.base.clock import isoformat
 from statebase_site.base.json import JsonObject, JsonValue, Written
@@ -116,10 +119,81 @@ def turn(session_id: str, turn: Turn, states: tuple[JsonValue, JsonValue], *, li
     }
 
 
+def memory(memory: Memory) -> Payload:
+    """5.5."""
+    return {
+        "object": "memory",
+        "id": memory.public_id,
+        "content": memory.content,
+        "type": memory.type,
+        "session_id": memory.agent_session.public_id if memory.agent_session else "",
+        "user_id": memory.user_id,
+        "agent_id": memory.agent_id,
+        "scope": memory.scope,
+        "tags": Written(memory.tags_text),
+        "metadata": Written(memory.metadata_text),
+        "embedding_id": memory.embedding_id,
+        "vector_available": memory.vector is not None,
+        "version": memory.version,
+        "created_at": isoformat(memory.created_at),
+        "updated_at": isoformat(memory.updated_at),
+    }
+
+
+def found_memory(found: Memory, score: float) -> Payload:
+    """A search result: 5.5 with its score."""
+    return {**memory(found), "score": score}
+
+
+def entity(entity: Entity) -> Payload:
+    """6.7."""
+    return {
+        "object": "entity",
+        "id": entity.public_id,
+        "session_id": entity.agent_session.public_id,
+        "entity_type": entity.entity_type,
+        "entity_id": entity.entity_id,
+        "attributes": Written(entity.attributes_text),
+        "version": entity.version,
+        "created_at": isoformat(entity.created_at),
+        "updated_at": isoformat(entity.updated_at),
+    }
+
+
+def lineage(members: Iterable[AgentSession], root: str) -> Payload:
+    """The family of a session, root first (section 15)."""
+    return {
+        "object": "lineage",
+        "root": root,
+        "nodes": [
+            {
+                "session_id": each.public_id,
+                "agent_id": each.agent_id,
+                "parent": each.forked_from,
+                "forked_version": each.forked_version,
+                "version": each.head_version,
+                "depth": each.lineage_depth,
+                "frozen": each.is_frozen,
+                "created_at": isoformat(each.created_at),
+            }
+            for each in members
+        ],
+    }
+
+
 def context(
-    agent_session: AgentSession, state: bytes, turns: Iterable[Payload], memories: list[Payload]
+    agent_session: AgentSession,
+    state: bytes,
+    turns: Iterable[Payload],
+    memories: list[Payload],
+    *,
+    asked: bool,
 ) -> Payload:
-    """The answer of a context call (6.2) over `turns`, newest first, and memories with their scores."""
+    """The answer of a context call (6.2) over `turns`, newest first, and memories with their scores.
+
+    `asked`: a query was given. Then memories of little relevance warn of a drift.
+    """
+    relevance = sum(each["score"] for each in memories) / len(memories) if memories else 0.0
     recent = [{**each, "role": "assistant", "content": each["output"]["content"]} for each in turns]
     messages = [
         {"role": role, "content": each[side]["content"]}
@@ -131,8 +205,8 @@ def context(
         "memories": memories,
         "recent_turns": recent,
         "messages": messages,
-        "drift_warning": False,
-        "average_relevance": 0.0,
+        "drift_warning": asked and bool(memories) and relevance < settings.DRIFT_RELEVANCE,
+        "average_relevance": round(relevance, 4),
         "session_id": agent_session.public_id,
         "version": agent_session.head_version,
         "frozen": agent_session.is_frozen,
@@ -165,6 +239,28 @@ def trace(trace: Trace, details: JsonObject, *, listed: bool) -> Payload:
         "context": {"request_id": trace.request_id, "api_key_id": key_id},
         "ip_address": trace.ip_address,
         "source": trace.source,
+    }
+
+
+def statistics(found: Statistics) -> Payload:
+    """Totals, and the monitoring numbers of the last 24 hours (contract 6.8)."""
+    return {
+        "stats": {
+            "total_sessions": found.sessions,
+            "total_turns": found.turns,
+            "total_memories": found.memories,
+            "total_entities": found.entities,
+            "active_sessions_24h": found.rate.sessions,
+            "storage_usage_bytes": found.storage_bytes,
+            "rollbacks_24h": found.rate.rollbacks,
+            "sessions_24h": found.rate.sessions,
+            "rollback_rate_24h": found.rate.share,
+            "rollback_health": found.rate.health,
+            "frozen_sessions": found.frozen,
+        },
+        "recent_activity": [
+            {"timestamp": isoformat(each.start), "count": each.writes} for each in found.hours
+        ],
     }
 
 

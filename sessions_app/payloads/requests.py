@@ -1,13 +1,16 @@
 """Bodies and filters of requests: light checks of each field's kind; actions check the rest."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, Field, StrictInt, WithJsonSchema
+from django.http import QueryDict
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, StrictBool, StrictInt, WithJsonSchema
 
-from statebase_site.web.fields import Moment, Name, Object, PlainText
+from statebase_site.web.fields import Moment, Name, Object, PlainText, read_limit
 
 TextOrObject = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
 Count = Annotated[StrictInt, Field(ge=1)]
+
+MOST_ROWS = 100  # of a page
 
 
 class CreateSession(BaseModel):
@@ -99,3 +102,98 @@ class TraceFilter(BaseModel):
     created_before: Moment | None = None
     start_time: Moment | None = None
     end_time: Moment | None = None
+
+
+class AddMemory(BaseModel):
+    """A text to be found again (contract 6.5)."""
+
+    content: PlainText
+    type: Name = Field("general", validation_alias=AliasChoices("type", "memory_type"))
+    session_id: PlainText | None = None
+    user_id: Name | None = None
+    agent_id: Name | None = None
+    tags: list[Name] = []
+    metadata: Object = None
+    embed: StrictBool = True
+
+
+class ChangeMemory(BaseModel):
+    """What is to change of a memory: `tags` replaces, `metadata` merges (contract 6.5)."""
+
+    content: PlainText | None = None
+    type: Name | None = Field(None, validation_alias=AliasChoices("type", "memory_type"))
+    tags: list[Name] | None = None
+    metadata: Object = None
+
+
+def _texts(value: Any) -> Any:
+    """A list of texts, given as one or separated by commas."""
+    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
+
+
+Texts = Annotated[list[PlainText], BeforeValidator(_texts)]
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be a number from 0 to 1.")
+    return value
+
+
+class SearchMemories(BaseModel):
+    """What is looked for, and among which memories (contract 6.5)."""
+
+    query: PlainText | None = None
+    session_id: PlainText | None = None
+    user_id: PlainText | None = None
+    agent_id: PlainText | None = None
+    type: PlainText | None = None
+    types: Texts = []
+    tags: Texts = []
+    scope: Literal["session"] | None = None
+    limit: Annotated[StrictInt, Field(ge=1)] | None = None
+    top_k: Annotated[StrictInt, Field(ge=1)] | None = None
+    threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), BeforeValidator(_number)] = 0.7
+
+    @property
+    def all_types(self) -> list[str]:
+        """`types`, and `type` where it is given."""
+        return [*self.types, *([self.type] if self.type else [])]
+
+
+class SearchMemoriesByAddress(BaseModel):
+    """The same in an address, where every value is a text and lists may be repeated or have commas."""
+
+    query: PlainText | None = None
+    session_id: PlainText | None = None
+    user_id: PlainText | None = None
+    agent_id: PlainText | None = None
+    type: PlainText | None = None
+    types: PlainText | None = None
+    tags: PlainText | None = None
+    scope: Literal["session"] | None = None
+    limit: Annotated[int, BeforeValidator(lambda raw: read_limit(raw, most=MOST_ROWS))] | None = None
+    top_k: Annotated[int, BeforeValidator(lambda raw: read_limit(raw, most=MOST_ROWS))] | None = None
+    threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.7
+
+    def as_body(self, address: QueryDict) -> SearchMemories:
+        """As a body says it."""
+        given: dict[str, Any] = self.model_dump(exclude_none=True)
+        for name in ("types", "tags"):
+            given[name] = [part for raw in address.getlist(name) for part in _texts(raw)]
+        return SearchMemories.model_construct(**given)
+
+
+class CreateEntity(BaseModel):
+    """A thing that a session knows of (contract 6.7)."""
+
+    session_id: PlainText
+    entity_type: Name
+    entity_id: Name
+    attributes: Object = None
+
+
+class ChangeEntity(BaseModel):
+    """Attributes to merge by top-level key (contract 6.7)."""
+
+    attributes: Object = Field()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sessions_app.diff import Comparison
 from sessions_app.payloads.objects import Payload
-from sessions_app.queries import RollbackPreview
+from sessions_app.queries import RollbackPreview, Verification
 from statebase_site.base.clock import isoformat
 
 
@@ -62,3 +62,22 @@ def rollback_preview(
     if with_memories:
         shown["memories"] = []
     return shown
+
+
+def verification(found: Verification) -> Payload:
+    """Whether a session's chain holds (section 15)."""
+    bad = found.first_bad
+    return {
+        "object": "verification",
+        "ok": found.ok,
+        "versions": found.versions,
+        "traces": found.traces,
+        "first_bad": None
+        if bad is None
+        else {
+            "kind": bad.kind,
+            "version": int(bad.name.lstrip("version ")) if bad.kind == "version" else None,
+            "name": bad.name,
+            "reason": bad.reason,
+        },
+    }

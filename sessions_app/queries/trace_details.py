@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from hashlib import sha256
 
 from sessions_app.diff import state_diff
 from sessions_app.enums import Action, TraceSource
-from sessions_app.models import AgentSession, RefusedWrite, StateVersion, Trace, Turn
+from sessions_app.models import AgentSession, Memory, RefusedWrite, StateVersion, Trace, Turn
 from sessions_app.queries.versions import Place, among, texts_of
 from statebase_site.base import json
 from statebase_site.base.json import JsonObject, JsonValue
 
+_OF_MEMORY = (Action.MEMORY_CREATED, Action.MEMORY_UPDATED, Action.MEMORY_DELETED)
+_PREVIEW = 100  # characters
 _WITH_DIFF = (Action.STATE_UPDATED, Action.STATE_ROLLED_BACK, Action.TURN_ADDED)
 
 
@@ -20,19 +23,23 @@ def trace_details(traces: Iterable[Trace]) -> dict[int, JsonObject]:
     What they show of states, turns and attempts comes from the rows they name: null once those are gone.
     """
     rows = list(traces)
-    named = _Named([trace for trace in rows if _is_of_session(trace)])
-    return {trace.pk: named.filled(trace) if _is_of_session(trace) else trace.details for trace in rows}
+    named = _Named([trace for trace in rows if _names_rows(trace)])
+    return {trace.pk: named.filled(trace) if _names_rows(trace) else trace.details for trace in rows}
 
 
-def _is_of_session(trace: Trace) -> bool:
-    return trace.source == TraceSource.SYSTEM and trace.agent_session_id is not None
+def _names_rows(trace: Trace) -> bool:
+    return trace.source == TraceSource.SYSTEM and (
+        trace.agent_session_id is not None or trace.action in _OF_MEMORY
+    )
 
 
 class _Named:
     """The rows that some of the server's traces name, read all at once."""
 
     def __init__(self, traces: list[Trace]) -> None:
-        self.sessions = AgentSession.objects.in_bulk({trace.agent_session_id for trace in traces})
+        self.sessions = AgentSession.objects.in_bulk(
+            {trace.agent_session_id for trace in traces if trace.agent_session_id is not None}
+        )
         self.places = {trace.pk: place for trace in traces if (place := _place_of(trace))}
         self.reasonings = _reasonings(set(self.places.values()))
         self.diffs = _state_diffs({self.places[pk] for pk in _pks(traces, *_WITH_DIFF) if pk in self.places})
@@ -41,6 +48,12 @@ class _Named:
             turn.trace_id: turn
             for turn in Turn.objects.filter(
                 public_id__in=[trace.resource_id for trace in traces if trace.action == Action.TURN_ADDED]
+            )
+        }
+        self.memories = {
+            memory.public_id: memory
+            for memory in Memory.objects.filter(
+                public_id__in=[trace.resource_id for trace in traces if trace.action in _OF_MEMORY]
             )
         }
         self.attempts = {
@@ -77,6 +90,8 @@ class _Named:
             case Action.TURN_ADDED:
                 turn = _turn_details(self.turns.get(trace.public_id))
                 return {**details, **turn, "state_diff": self.diffs.get(place)}
+            case Action.MEMORY_CREATED | Action.MEMORY_UPDATED | Action.MEMORY_DELETED:
+                return {**_memory_details(trace, self.memories.get(trace.resource_id or "")), **details}
             case Action.WRITE_REFUSED:
                 return {**details, **_attempt_details(self.attempts.get(trace.public_id))}
         return details
@@ -127,6 +142,28 @@ def _turn_details(turn: Turn | None) -> JsonObject:
         "reasoning": turn.reasoning if turn else None,
         "metadata": turn.metadata if turn else None,
     }
+
+
+def _memory_details(trace: Trace, memory: Memory | None) -> JsonObject:
+    """Of the memory as the trace knew it: null once its content was changed or deleted."""
+    is_same = (
+        memory is not None
+        and sha256(memory.content.encode(errors="surrogatepass")).hexdigest()
+        == trace.details["content_sha256"]
+    )
+    content: JsonValue = memory.content if memory is not None and is_same else None
+    preview: JsonValue = content[:_PREVIEW] if isinstance(content, str) else None
+    match trace.action:
+        case Action.MEMORY_CREATED:
+            return {
+                "content_preview": preview,
+                "content": content,
+                "type": memory.type if memory is not None and is_same else None,
+                "tags": [*memory.tags] if memory is not None and is_same else None,
+            }
+        case Action.MEMORY_DELETED:
+            return {"content_preview": preview}
+    return {}
 
 
 def _attempt_details(attempt: RefusedWrite | None) -> JsonObject:

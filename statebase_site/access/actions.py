@@ -18,8 +18,16 @@ from django.utils.text import slugify
 from statebase_site.access import authentication
 from statebase_site.access import scopes as _scopes
 from statebase_site.access.actor import Actor
-from statebase_site.access.errors import AlreadyExists, KeyNotFound, KeyRevokedAlready, SignInLinkSpent
+from statebase_site.access.errors import (
+    AlreadyExists,
+    KeyNotFound,
+    KeyRevokedAlready,
+    LastAdmin,
+    MemberNotFound,
+    SignInLinkSpent,
+)
 from statebase_site.access.models import ApiKey, Membership, Project, Role, SignInToken
+from statebase_site.access.rates import RATE_LIMIT_MOST
 from statebase_site.base import clock, json
 from statebase_site.base.errors import InvalidInput, PermissionRefused
 from statebase_site.base.ids import new_id
@@ -30,6 +38,7 @@ SIGN_IN_LINK_LIFETIME = timedelta(minutes=10)
 
 _KEY_CHARACTERS = string.ascii_letters + string.digits
 _KEY_LENGTH = 24
+_LEGIBLE = "abcdefghjkmnpqrstuvwxyz23456789"
 _PREFIX_LENGTH = 8
 
 
@@ -74,10 +83,77 @@ def create_member(*, project: Project, username: str, password: str, role: str) 
 
 
 def set_role(*, project: Project, user: User, role: str) -> Membership:
-    """Make `user` a member of `project`, or change the role of a member."""
+    """Make `user` a member of `project`, or change the role of a member.
+
+    Raises InvalidInput for an unknown role, LastAdmin where nobody else would be admin.
+    """
     if role not in Role.values:
         raise InvalidInput(f"There is no role {role!r}; roles are {', '.join(Role.values)}.", param="role")
-    return Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})[0]
+    with transaction.atomic():
+        if role != Role.ADMIN:
+            _keep_an_admin(project, without=user)
+        return Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})[0]
+
+
+def add_member(*, username: str, role: str, by: Actor) -> tuple[Membership, str | None]:
+    """Give a person a role in the actor's project; returns it with their password, if they get one.
+
+    Somebody new does, and also who never signed in and belongs to no project: a first password may get lost,
+    and is stored nowhere in clear. Raises AlreadyExists for a member, and as `create_user` and `set_role` do.
+    """
+    _require_admin(by)
+    password = None
+    with transaction.atomic():
+        user = get_user_model().objects.filter(username=username).first()
+        if user is None:
+            password = _first_password()
+            user = create_user(username=username, password=password)
+        elif Membership.objects.filter(project=by.project, user=user).exists():
+            raise AlreadyExists(
+                f"{username} is a member already; the role is changed in the list.", param="username"
+            )
+        elif user.last_login is None and not Membership.objects.filter(user=user).exists():
+            password = _first_password()
+            user.set_password(password)
+            user.save(update_fields=["password"])
+        return set_role(project=by.project, user=user, role=role), password
+
+
+def change_role(*, member: Membership, role: str, by: Actor) -> Membership:
+    """Give a member of the actor's project another role. Raises MemberNotFound, LastAdmin, InvalidInput."""
+    _require_admin(by)
+    _require_own(member, by)
+    return set_role(project=by.project, user=member.user, role=role)
+
+
+def remove_member(*, member: Membership, by: Actor) -> None:
+    """End a membership; the person keeps their sign-in. Raises MemberNotFound, LastAdmin."""
+    _require_admin(by)
+    with transaction.atomic():
+        _require_own(member, by)
+        _keep_an_admin(by.project, without=member.user)
+        Membership.objects.filter(pk=member.pk).delete()
+
+
+def _require_admin(by: Actor) -> None:
+    by.require(_scopes.FULL, to="manage members")
+
+
+def _require_own(member: Membership, by: Actor) -> None:
+    if not Membership.objects.filter(pk=member.pk, project=by.project).exists():
+        raise MemberNotFound(member.pk)
+
+
+def _keep_an_admin(project: Project, *, without: User) -> None:
+    """Raise LastAdmin where `without` is the only admin; of two admins who lower each other, one stays."""
+    admins = Membership.objects.select_for_update().filter(project=project, role=Role.ADMIN).order_by("pk")
+    if {each.user_id for each in admins} == {without.pk}:
+        raise LastAdmin
+
+
+def _first_password() -> str:
+    """Random, and easy to read out: four groups of five."""
+    return "-".join("".join(secrets.choice(_LEGIBLE) for _ in range(5)) for _ in range(4))
 
 
 def create_key(
@@ -86,16 +162,22 @@ def create_key(
     scopes: Iterable[str] = (_scopes.FULL,),
     rate_limit: int = 0,
     expires_at: datetime | None = None,
+    owner_id: str | None = None,
     by: Actor,
 ) -> tuple[ApiKey, str]:
     """Make a key of the actor's project; returns it with the clear key, which is stored nowhere.
 
-    `rate_limit` is in requests a minute, 0 = none. Raises InvalidInput for a bad name, an unknown scope or an
-    expiry that has passed, PermissionRefused for a scope that the actor lacks (contract 6.8).
+    `rate_limit` is in requests a minute, 0 = none. Raises InvalidInput for a bad name, an unknown scope, a
+    limit out of range or an expiry that has passed, PermissionRefused for a scope that the actor lacks
+    (contract 6.8).
     """
     by.require(_scopes.KEYS_MANAGE, to="make API keys")
     name = _checked_name(name)
     granted = _checked_scopes(scopes, by)
+    if not 0 <= rate_limit <= RATE_LIMIT_MOST:
+        raise InvalidInput(
+            f"A rate limit is 0 (none) to {RATE_LIMIT_MOST:,} requests a minute.", param="rate_limit"
+        )
     now = clock.now()
     if expires_at is not None and expires_at <= now:
         raise InvalidInput("The key would have expired already.", param="expires_at")
@@ -103,6 +185,7 @@ def create_key(
     key = ApiKey.objects.create(
         project=by.project,
         name=name,
+        owner_id=owner_id,
         prefix=clear_key[:_PREFIX_LENGTH],
         key_hash=authentication.hash_of(clear_key),
         scopes_text=json.dumps([*granted]),

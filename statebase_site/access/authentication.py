@@ -13,12 +13,13 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from ninja.security import APIKeyHeader
 
-from statebase_site.access import usage
+from statebase_site.access import rates, usage
 from statebase_site.access.actor import Actor, IdempotencyKey, RequestFacts, key_actor
+from statebase_site.access.freezing import freezes
 from statebase_site.access.models import ApiKey
 from statebase_site.base import clock
 from statebase_site.web.api import dispatch
-from statebase_site.web.errors import NotAuthenticated, crash_answer, error_answer
+from statebase_site.web.errors import NotAuthenticated, RateLimited, crash_answer, error_answer
 from statebase_site.web.fields import idempotency_header
 from statebase_site.web.requests import NumberedRequest, client_address, is_api, read_body
 
@@ -26,7 +27,7 @@ REMEMBERED_SECONDS = 2.0
 """How long a process trusts a key without asking the database: so soon a revocation counts everywhere."""
 
 _REMEMBERED_AT_MOST = 10_000
-_NO_LIMIT = "1000000000"  # requests a minute: what clients are told where there is no limit (contract 4.1)
+_NO_LIMIT = 1_000_000_000  # requests a minute: what clients are told where there is no limit (contract 4.1)
 
 
 class ApiRequest(NumberedRequest):
@@ -92,16 +93,25 @@ class KeyMiddleware:
             return self.get_response(request)
         try:
             key = _authenticate(request)
+            rate = rates.take(key) if key.rate_limit else _unlimited()
         except NotAuthenticated as refused:
             return error_answer(request, refused)
         except DatabaseError as error:
             return crash_answer(request, error)
-        request.api_key = key
-        usage.count(key.pk)
-        answer = dispatch(request)
-        answer["X-RateLimit-Limit"] = answer["X-RateLimit-Remaining"] = _NO_LIMIT
-        answer["X-RateLimit-Reset"] = str(int(time.time()))
+        if rate.allowed or freezes(request):
+            request.api_key = key
+            usage.count(key.pk)
+            answer = dispatch(request)
+        else:
+            answer = error_answer(request, RateLimited(rate.limit, rate.retry_after))
+        answer["X-RateLimit-Limit"] = str(rate.limit)
+        answer["X-RateLimit-Remaining"] = str(rate.remaining)
+        answer["X-RateLimit-Reset"] = str(rate.reset)
         return answer
+
+
+def _unlimited() -> rates.Verdict:
+    return rates.Verdict(True, limit=_NO_LIMIT, remaining=_NO_LIMIT, reset=int(time.time()), retry_after=0)
 
 
 def _authenticate(request: HttpRequest) -> ApiKey:

@@ -1,5 +1,6 @@
 """What can go wrong with projects, members, keys and signing in."""
 
+from statebase_site.access.models import ApiKey
 from statebase_site.base.errors import Conflict, NotFound, PermissionRefused
 
 
@@ -26,17 +27,39 @@ class KeyMadeAlready(Conflict):
 
     code = "already_exists"
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, key: ApiKey) -> None:
         super().__init__(
-            f"This was sent before and made the key {prefix}… then; a key is shown only once.",
+            f"This was sent before and made the key {key.prefix}… then; a key is shown only once.",
             suggestion="If you did not copy it, revoke it and make another.",
         )
+        self.key = key
 
 
 class AlreadyExists(Conflict):
     """The name is taken."""
 
     code = "already_exists"
+
+
+class MemberNotFound(NotFound):
+    """No such member of the actor's project, or no longer."""
+
+    code = "member_not_found"
+
+    def __init__(self, member_id: int) -> None:
+        super().__init__(f"There is no member {member_id} in this project.", param="member_id")
+
+
+class LastAdmin(Conflict):
+    """A project without an admin could not be managed by anybody."""
+
+    code = "last_admin"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This is the project's last admin, whom it can't do without.",
+            suggestion="Make somebody else an admin first.",
+        )
 
 
 class ProjectNotFound(NotFound):

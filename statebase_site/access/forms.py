@@ -1,13 +1,16 @@
 """Forms for a new API key and a new password."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 
 from statebase_site.access import scopes
 from statebase_site.access.actions import NAME_MOST
+from statebase_site.access.models import Role
+from statebase_site.access.rates import RATE_LIMIT_MOST
 from statebase_site.base import clock
 
 _SCOPE_CHOICES = (
@@ -39,13 +42,53 @@ class KeyForm(forms.Form):
         help_text="What is ticked at first suits an agent: it can freeze itself, but not resume or delete.",
         error_messages={"required": "Tick at least one."},
     )
+    rate_limit = forms.IntegerField(
+        label="Requests a minute",
+        min_value=0,
+        max_value=RATE_LIMIT_MOST,
+        required=False,
+        initial=lambda: settings.DEFAULT_RATE_LIMIT,
+        help_text="Twice as many may come at once; what is more is refused with 429. 0: no limit.",
+    )
     expires = forms.ChoiceField(label="It expires", choices=_LIFETIMES.items(), required=False)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         days = cleaned.pop("expires", "")
         cleaned["expires_at"] = clock.now() + timedelta(days=int(days)) if days else None
+        if "rate_limit" in cleaned and cleaned["rate_limit"] is None:
+            cleaned["rate_limit"] = settings.DEFAULT_RATE_LIMIT
         return cleaned
+
+
+_ALLOWED = {
+    Role.VIEWER: "Reads sessions, traces, memories and incidents.",
+    Role.ENGINEER: "Also rolls back, forks and freezes sessions, and files incidents.",
+    Role.RESPONDER: "Also resumes sessions, rolls back frozen ones, and leads incidents.",
+    Role.ADMIN: "Also deletes and restores sessions, and manages keys and members.",
+}
+
+
+class RoleForm(forms.Form):
+    """A role, with what each allows."""
+
+    explained: ClassVar = [(role.value, role.name.capitalize(), _ALLOWED[role]) for role in Role]
+    """Value, name and what it allows, of each role."""
+
+    role = forms.ChoiceField(choices=[(value, name) for value, name, _ in explained])
+
+
+class MemberForm(RoleForm):
+    """A person to add; `cleaned_data` is what `add_member` takes."""
+
+    username = forms.CharField(
+        max_length=150,
+        help_text="Who can sign in already gets the role; for somebody new, a first password is made.",
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
+    field_order = ("username", "role")
 
 
 _GOOD_PASSWORDS = "At least 8 characters, not only digits, not a common one, and not like your name."

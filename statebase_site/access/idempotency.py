@@ -6,7 +6,7 @@ from typing import Any, cast
 from django.db import connection
 
 from statebase_site.access.actor import Actor
-from statebase_site.access.models import IdempotentAnswer
+from statebase_site.access.models import IdempotentAnswer, Project
 from statebase_site.base import clock, json
 from statebase_site.base.errors import Conflict
 
@@ -92,6 +92,17 @@ def remember(by: Actor, made: dict[str, Any]) -> None:
         )
         if cursor.rowcount == 0:
             raise IdempotencyRaced
+
+
+def forget_sessions(project: Project, session_ids: set[str]) -> None:
+    """Delete the answers of a project that tell of these sessions: they hold what a session's head said."""
+    answers = IdempotentAnswer.objects.filter(owner__endswith=f"@{project.pk}").values_list("pk", "made")
+    told = []
+    for pk, text in answers.iterator():
+        made = cast("dict[str, Any]", json.parse_stored(text))
+        if made.get("session") in session_ids:
+            told.append(pk)
+    IdempotentAnswer.objects.filter(pk__in=told).delete()
 
 
 def forget_old() -> int:

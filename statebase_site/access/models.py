@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 
 from django.conf import settings
 from django.db import models
@@ -66,6 +67,9 @@ class ApiKey(models.Model):
     public_id = models.CharField(max_length=40, unique=True, default=_new_key_id)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="api_keys")
     name = models.CharField(max_length=80)
+    owner_id = models.CharField(
+        max_length=255, null=True, help_text="Whose key it is, in the words of who made it."
+    )
     prefix = models.CharField(max_length=12, help_text="The first characters, by which traces name the key.")
     key_hash = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the clear key, in hex.")
     scopes_text = models.TextField(db_column="scopes", default='["*"]', help_text="JSON list of scopes.")
@@ -85,7 +89,25 @@ class ApiKey(models.Model):
 
     @cached_property
     def scopes(self) -> frozenset[str]:
-        return frozenset(json.loads(self.scopes_text))
+        return frozenset(self.scopes_in_order)
+
+    @property
+    def scopes_in_order(self) -> list[str]:
+        return json.loads(self.scopes_text)
+
+    def opens_at(self, moment: datetime) -> bool:
+        """Whether the key is neither revoked nor expired at `moment`."""
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > moment)
+
+
+class RateBucket(models.Model):
+    """How much of its rate limit a key has left, shared by all processes (contract 4.1)."""
+
+    api_key = models.OneToOneField(ApiKey, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    full_at = models.FloatField(help_text="Unix second at which the whole allowance is there again.")
+
+    def __str__(self) -> str:
+        return f"rate of {self.api_key}"
 
 
 class SignInToken(models.Model):

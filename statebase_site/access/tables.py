@@ -19,6 +19,11 @@ class _KeyColumns(tables.Table):
     name = tables.Column(verbose_name="Key")
     scopes = tables.Column(accessor="scopes", verbose_name="May")
     created_at = tables.TemplateColumn(MOMENT, verbose_name="Made")
+    rate_limit = tables.TemplateColumn(
+        "{% if value %}{{ value|thousands }} a minute{% else %}no limit{% endif %}",
+        verbose_name="Limit",
+        attrs={"td": {"class": "nowrap"}},
+    )
     total_requests = tables.TemplateColumn("{{ value|thousands }}", verbose_name="Requests", attrs=NUMBER)
     last_used_at = tables.TemplateColumn(MOMENT, verbose_name="Last used")
 
@@ -72,6 +77,30 @@ class EndedKeyTable(_KeyColumns):
         verbose_name="Ended",
         accessor="public_id",
     )
+
+
+class MemberTable(tables.Table):
+    """The people of a project; for an admin with forms to change their roles.
+
+    Reads of the page's context: `may_manage`, `only_admin`, `roles`.
+    """
+
+    caption = "Members, by name"
+    row_header = "user"
+
+    user = tables.TemplateColumn(
+        "{{ value.get_username|visible }}"
+        '{% if value.pk == request.user.pk %} <span class="chip on">you</span>{% endif %}',
+        verbose_name="Name",
+    )
+    role = tables.TemplateColumn(template_name="access/_role.html", verbose_name="Role")
+    last_login = tables.TemplateColumn(MOMENT, verbose_name="Last signed in", accessor="user__last_login")
+    remove = tables.TemplateColumn(
+        template_name="access/_remove.html", verbose_name="Action", accessor="pk", empty_values=()
+    )
+
+    class Meta:
+        orderable = False
 
 
 def _in_words(scope: str) -> str:

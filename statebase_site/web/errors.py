@@ -39,6 +39,20 @@ class MethodNotAllowed(DomainError):
     code = "method_not_allowed"
 
 
+class RateLimited(DomainError):
+    """The key sent more than its limit; extra `retry_after` in seconds (contract 4.1)."""
+
+    code = "rate_limit_exceeded"
+
+    def __init__(self, limit: int, retry_after: int) -> None:
+        super().__init__(
+            f"This API key may send {limit:,} requests a minute, and has sent more.",
+            suggestion=f"Try again in {retry_after} s, or ask an admin for a key with a higher limit. "
+            "Freezing a session and filing an incident always work.",
+            retry_after=retry_after,
+        )
+
+
 class Unavailable(DomainError):
     """The database does not answer at the moment."""
 
@@ -54,6 +68,7 @@ _STATUS_AND_TYPE: tuple[tuple[type[DomainError], int, str], ...] = (
     (Conflict, 409, "conflict_error"),
     (TooLarge, 413, "invalid_request_error"),
     (Frozen, 423, "frozen_error"),
+    (RateLimited, 429, "rate_limit_error"),
     (Unavailable, 503, "api_error"),
     (DomainError, 500, "api_error"),
 )
@@ -96,6 +111,8 @@ def error_answer(
     answer._has_been_logged = True  # type: ignore[attr-defined]
     if status == 401:
         answer["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, RateLimited):
+        answer["Retry-After"] = str(error.extras["retry_after"])
     if status == 503:
         answer["Retry-After"] = "1"
     return answer

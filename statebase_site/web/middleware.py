@@ -46,7 +46,7 @@ class RequestMiddleware:
             if response.status_code >= 400 and not content_type.startswith(JSON_TYPE):
                 response = to_json(request, response)
             response.setdefault("Cache-Control", "no-store")
-            if response.status_code != 204:
+            if response.status_code != 204 and not response.streaming:
                 response.setdefault("Content-Length", str(len(response.content)))
         elif content_type.startswith("text/html"):
             _protect_page(response)

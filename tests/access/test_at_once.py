@@ -8,10 +8,10 @@ import pytest
 from django.db import connection, transaction
 
 from statebase_site.access import actions
-from statebase_site.access.actor import IdempotencyKey, RequestFacts, key_actor
-from statebase_site.access.errors import KeyRevokedAlready, SignInLinkSpent
+from statebase_site.access.actor import IdempotencyKey, RequestFacts, key_actor, person_actor
+from statebase_site.access.errors import KeyRevokedAlready, LastAdmin, SignInLinkSpent
 from statebase_site.access.idempotency import IdempotencyRaced, recall, remember
-from statebase_site.access.models import IdempotentAnswer
+from statebase_site.access.models import IdempotentAnswer, Membership
 from tests.access.people import a_key, a_member, a_project
 
 pytestmark = [pytest.mark.concurrency, pytest.mark.django_db(transaction=True)]
@@ -62,6 +62,16 @@ def test_a_request_with_one_key_is_remembered_once():
     assert sum(isinstance(outcome, IdempotencyRaced) for outcome in outcomes) == THREADS - 1
     assert recall(by) == {"session": winner}
     assert IdempotentAnswer.objects.count() == 1
+
+
+def test_of_admins_who_remove_each_other_one_stays():
+    project = a_project()
+    admins = [a_member(project, name=f"admin{n}").memberships.get() for n in range(THREADS)]
+    by = person_actor(admins[0])
+    outcomes = all_at_once(lambda n: actions.remove_member(member=admins[n], by=by))
+    assert outcomes.count(None) == THREADS - 1
+    assert sum(isinstance(outcome, LastAdmin) for outcome in outcomes) == 1
+    assert Membership.objects.filter(project=project, role="admin").count() == 1
 
 
 def test_a_key_is_revoked_by_one():

@@ -4,12 +4,15 @@ import pytest
 
 from statebase_site.access import scopes
 
-READ, WRITE, DELETE, TRACES, MANAGE = (
+READ, WRITE, DELETE, TRACES, KEYS, MANAGE, MEMORIES, REMEMBER = (
     scopes.SESSIONS_READ,
     scopes.SESSIONS_WRITE,
     scopes.SESSIONS_DELETE,
     scopes.TRACES_READ,
+    scopes.KEYS_MANAGE,
     scopes.INCIDENT_MANAGE,
+    scopes.MEMORY_READ,
+    scopes.MEMORY_WRITE,
 )
 INCIDENT = "/v1/incidents/INCIDENT-7"
 S = "/v1/sessions/sess_unknown"
@@ -48,7 +51,42 @@ ROUTES = (
     ("GET", f"{S}/diff", READ),
     ("GET", "/v1/diff", READ),
     ("GET", f"{S}/rollback/preview", READ),
+    ("GET", f"{S}/export", READ),
+    ("GET", f"{S}/lineage", READ),
+    ("GET", f"{S}/verify", READ),
+    ("GET", f"{S}/history", READ),
+    ("POST", "/v1/entities", WRITE),
+    ("GET", "/v1/entities", READ),
+    ("GET", "/v1/entities/ent_x", READ),
+    ("PUT", "/v1/entities/ent_x", WRITE),
+    ("DELETE", "/v1/entities/ent_x", WRITE),
+    ("POST", f"{S}/memories", REMEMBER),
+    ("GET", f"{S}/memories", MEMORIES),
+    ("POST", f"{S}/memories/search", MEMORIES),
+    *(
+        (method, f"{memories}{path}", scope)
+        for memories in ("/v1/memories", "/v1/memory")
+        for method, path, scope in (
+            ("POST", "", REMEMBER),
+            ("GET", "", MEMORIES),
+            ("POST", "/search", MEMORIES),
+            ("GET", "/search", MEMORIES),
+            ("GET", "/mem_x", MEMORIES),
+            ("PATCH", "/mem_x", REMEMBER),
+            ("PUT", "/mem_x", REMEMBER),
+            ("DELETE", "/mem_x", REMEMBER),
+        )
+    ),
+    ("GET", "/v1/dashboard/stats", READ),
+    ("POST", "/v1/keys", KEYS),
+    ("GET", "/v1/keys", KEYS),
+    ("DELETE", "/v1/keys/key_x", KEYS),
+    ("POST", "/v1/dashboard/keys", KEYS),
+    ("GET", "/v1/dashboard/keys", KEYS),
+    ("DELETE", "/v1/dashboard/keys/key_x", KEYS),
 )
+# These need other scopes, too: all data of a user is more than their sessions.
+USER_ROUTES = (("GET", "/v1/users/ann/export", READ), ("DELETE", "/v1/users/ann", DELETE))
 # Here `incident:manage` does as well (contract 16).
 INCIDENT_ROUTES = (
     ("POST", "/v1/incidents", WRITE),
@@ -79,7 +117,10 @@ MANAGING_ROUTES = (
 )
 
 
-@pytest.mark.parametrize(("method", "path", "scope"), ROUTES + INCIDENT_ROUTES + MANAGING_ROUTES)
+EVERY_ROUTE = ROUTES + USER_ROUTES + INCIDENT_ROUTES + MANAGING_ROUTES
+
+
+@pytest.mark.parametrize(("method", "path", "scope"), EVERY_ROUTE)
 def test_a_route_demands_its_scope_before_it_reads_the_body(with_scopes, method, path, scope):
     instead = MANAGE if (method, path, scope) in INCIDENT_ROUTES else None
     lacking = with_scopes(*(each for each in scopes.EVERY_SCOPE if each not in (scope, instead, scopes.FULL)))
@@ -87,10 +128,14 @@ def test_a_route_demands_its_scope_before_it_reads_the_body(with_scopes, method,
     assert (error["code"], error["type"]) == ("permission_denied", "permission_error")
     assert error["required_scope"] == scope
     for enough in filter(None, (scope, instead)):
+        if (method, path, scope) in USER_ROUTES:
+            assert with_scopes(enough).error(method, path, {}, status=403)["required_scope"] != scope
+            continue
         assert with_scopes(enough)(method, path, {}).status_code in (200, 400, 404)
 
 
 def test_the_routes_above_are_all_there_are(api):
+    from statebase_site import urls  # noqa: F401 - only then the routers are complete
     from statebase_site.api import api as ninja
 
     known = {
@@ -107,9 +152,14 @@ def test_the_routes_above_are_all_there_are(api):
         ("incident_id", "INCIDENT-7"),
         ("scenario_id", "scn_x"),
         ("n", "1"),
+        ("key_id", "key_x"),
+        ("memory_id", "mem_x"),
+        ("entity_id", "ent_x"),
+        ("path:user_id", "ann"),
     ):
         known = {(method, path.replace(f"{{{name}}}", value)) for method, path in known}
-    assert known == {(method, path) for method, path, _ in ROUTES + INCIDENT_ROUTES + MANAGING_ROUTES}
+    listed = {(method, path) for method, path, _ in EVERY_ROUTE}
+    assert sorted(known ^ listed) == []
 
 
 def test_401_comes_before_404_and_405_before_403(api, with_scopes):

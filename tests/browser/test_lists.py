@@ -7,7 +7,9 @@ from django.conf import settings
 from django.test import Client
 from playwright.sync_api import expect
 
+from sessions_app import actions
 from sessions_app.errors import SessionFrozen
+from sessions_app.models import Memory
 from tests import factories
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -36,7 +38,12 @@ def trip(key):
     factories.freeze(made, by=key)
     with pytest.raises(SessionFrozen):
         factories.update(made, {"step": 2}, by=factories.asking(key, body={"reasoning": HOSTILE}))
-    factories.session(key, agent_id=HOSTILE, user_id="y" * 250)
+    hostile = factories.session(key, agent_id=HOSTILE, user_id="y" * 250)
+    for _ in range(3):
+        hostile = actions.fork(session_id=hostile.public_id, by=key).agent_session
+    memory = {"content": HOSTILE, "type": "t" * 250, "tags": ["x" * 200] * 9}
+    for session_id in (hostile.public_id, None):
+        actions.add_memory(**memory, session_id=session_id, by=key)
     return factories.fresh(made)
 
 
@@ -63,6 +70,7 @@ def test_nothing_is_in_the_way_of_anyone(visit, live_server, trip, looks, nothin
     nothing_in_the_way(page)
     session = f"/sessions/{trip.public_id}"
     trace = f"/traces/{trip.traces.filter(action='write.refused').get().public_id}/"
+    memory = Memory.objects.exclude(agent_session=None).select_related("agent_session").get()
     for path in (
         "/sessions/",
         "/sessions/?metadata=wrong&status=bogus",
@@ -70,6 +78,11 @@ def test_nothing_is_in_the_way_of_anyone(visit, live_server, trip, looks, nothin
         "/traces/",
         f"{session}/traces",
         f"{session}/turns",
+        f"{session}/memories",
+        "/memories/",
+        "/memories/?q=nothing+like+it",
+        f"/memories/{memory.public_id}/",
+        f"/sessions/{memory.agent_session.public_id}/lineage",
         trace,
     ):
         page.goto(live_server.url + path)

@@ -19,6 +19,10 @@ NAMES = {
     "incident_id": "INCIDENT-7",
     "scenario_id": "scn_x",
     "n": "1",
+    "memory_id": "mem_x",
+    "entity_id": "ent_x",
+    "key_id": "key_x",
+    "user_id": "nobody",
 }
 
 
@@ -35,7 +39,7 @@ def routes() -> dict[str, set[str]]:
 
 def address(path: str) -> str:
     """The path with names that nothing has."""
-    return re.sub(r"\{(\w+)\}", lambda found: NAMES[found[1]], path)
+    return re.sub(r"\{(?:\w+:)?(\w+)\}", lambda found: NAMES[found[1]], path)
 
 
 @pytest.fixture

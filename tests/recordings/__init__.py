@@ -4,7 +4,7 @@ import copy
 import json
 
 from sessions_app.importers import RecordedTurn, Run, RunFile, Unreadable, read_file
-from tests.recordings import benchmarks, frameworks, logs
+from tests.recordings import benchmarks, exports, frameworks, logs
 
 
 def read(document, states=None, name="run.json"):
@@ -71,4 +71,5 @@ EXAMPLES = {
     "codex": logs.CODEX,
     "langfuse": logs.LANGFUSE,
     "opentelemetry-genai": logs.OTEL,
+    "statebase": exports.STATEBASE,
 }

@@ -51,10 +51,14 @@ def test_standard_output_is_the_key_and_nothing_else():
 
 
 @pytest.mark.parametrize("scopes", [["sessions:read", "memory:read"], ["sessions:read,memory:read"]])
-def test_scopes_and_expiry_can_be_given(scopes):
+def test_scopes_expiry_and_limit_can_be_given(scopes):
     factories.project()
-    run("create_key", "--name", "agent", "--scopes", *scopes, "--expires-days", "7")
+    run(
+        *("create_key", "--name", "agent", "--scopes", *scopes),
+        *("--expires-days", "7", "--rate-limit", "60"),
+    )
     key = ApiKey.objects.get()
+    assert key.rate_limit == 60
     assert key.scopes == {"sessions:read", "memory:read"}
     assert timedelta(days=6) < key.expires_at - datetime.now(UTC) < timedelta(days=8)
 
@@ -66,6 +70,7 @@ def test_scopes_and_expiry_can_be_given(scopes):
         (["Acme"], ["--project", "nothing"], "there are: acme"),
         (["Acme", "Other"], [], "there are: acme, other"),
         (["Acme"], ["--scopes", "root"], "There is no scope 'root'"),
+        (["Acme"], ["--rate-limit", "-1"], r"0 \(none\) to 1,000,000"),
         (["Acme"], ["--expires-days", "0"], "from 1 to 36500"),
         (["Acme"], ["--expires-days", "99999999999"], "from 1 to 36500"),
     ],

@@ -71,6 +71,8 @@ def test_the_same_form_sent_again_makes_no_second_key_and_shows_none(admin):
         ({"scopes": []}, "Tick at least one."),
         ({"scopes": ["root"]}, "root is not one of the available choices"),
         ({"expires": "soon"}, "soon is not one of the available choices"),
+        ({"rate_limit": "-1"}, "greater than or equal to 0"),
+        ({"rate_limit": "many"}, "Enter a whole number."),
     ],
 )
 def test_a_bad_form_says_where_and_keeps_what_was_typed(admin, changes, words):
@@ -80,6 +82,14 @@ def test_a_bad_form_says_where_and_keeps_what_was_typed(admin, changes, words):
     assert not ApiKey.objects.exists()
     if "name" not in changes:
         assert 'value="travel-agent"' in text(answer)
+
+
+@pytest.mark.parametrize(("typed", "limit", "told"), [("", 100, "100 a minute"), ("0", 0, "no limit")])
+def test_a_key_has_the_limit_that_was_typed_or_the_servers(admin, typed, limit, told):
+    assert 'name="rate_limit" value="100"' in text(admin.get(KEYS))
+    admin.post(KEYS, FORM | {"rate_limit": typed})
+    assert ApiKey.objects.get().rate_limit == limit
+    assert told in text(admin.get(KEYS))
 
 
 def test_hostile_names_are_escaped(admin):

@@ -29,6 +29,13 @@ class Command(BaseCommand):
         )
         parser.add_argument("--expires-days", type=int, help="days after which it ends; default never")
 
+        parser.add_argument(
+            "--rate-limit",
+            type=int,
+            default=0,
+            help="requests a minute, and twice that at once; default no limit",
+        )
+
     def handle(
         self,
         *args: Any,
@@ -36,6 +43,7 @@ class Command(BaseCommand):
         project: str | None,
         scopes: list[str],
         expires_days: int | None,
+        rate_limit: int,
         **options: Any,
     ) -> None:
         owner = named_project(project)
@@ -43,7 +51,7 @@ class Command(BaseCommand):
         wanted = [scope for part in scopes for scope in part.split(",") if scope]
         try:
             key, clear_key = actions.create_key(
-                name=name, scopes=wanted, expires_at=expires_at, by=system_actor(owner)
+                name=name, scopes=wanted, rate_limit=rate_limit, expires_at=expires_at, by=system_actor(owner)
             )
         except DomainError as error:
             raise CommandError(error.in_words) from error

@@ -22,6 +22,9 @@ MUTABLE = {
     "sessions_app.RefusedWrite": "its content can be emptied by an erasure",
     "sessions_app.SessionMetadataPair": "an index",
     "sessions_app.SessionPath": "an index",
+    "sessions_app.Memory": "changed and forgotten, which is traced without content",
+    "sessions_app.MemoryTag": "an index",
+    "sessions_app.Entity": "attributes are merged; each change is traced",
     "incidents_app.Incident": "status, title and summary; each change is a row of the timeline",
     "incidents_app.IncidentCounter": "the last number",
     "incidents_app.Helper": "joined once",
@@ -36,6 +39,7 @@ MUTABLE = {
     "access.Project": "names",
     "access.Membership": "roles",
     "access.ApiKey": "revoked, counted; making and revoking is traced",
+    "access.RateBucket": "how much of its rate a key has left",
     "access.SignInToken": "used once",
     "access.IdempotentAnswer": "kept for 24 hours",
 }
