@@ -407,8 +407,8 @@ def test_any_history_keeps_every_rule(db):
     run_state_machine_as_test(
         Incidents,
         settings=settings(
-            max_examples=10,
-            stateful_step_count=20,
+            max_examples=8,
+            stateful_step_count=18,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         ),
     )
