@@ -141,6 +141,21 @@ def lock(project_pk: int, public_id: str) -> AgentSession | None:
     return found.select_for_update(no_key=True).first()
 
 
+def keep(agent_session: AgentSession) -> bool:
+    """Let the session not be removed until the transaction ends; False where it is gone by now.
+
+    It waits for nobody who writes to the session, only for who removes it (PostgreSQL: KEY SHARE).
+    """
+    if connection.vendor != "postgresql":
+        return True  # nobody else writes at this moment
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f'SELECT 1 FROM "{AgentSession._meta.db_table}" WHERE id = %s FOR KEY SHARE',  # noqa: S608
+            [agent_session.pk],
+        )
+        return cursor.fetchone() is not None
+
+
 def _bodies(session_pk: int, numbers: Sequence[int]) -> dict[int, tuple[int, bytes, int]]:
     """`encoding`, `body`, `stored_bytes` of some versions, by number."""
     if connection.vendor == "postgresql":

@@ -22,7 +22,7 @@ from incidents_app.actions.recovering import resume
 from incidents_app.actions.securing import hold_of, secure
 from incidents_app.actions.severity import raise_to
 from incidents_app.enums import ACTIVE, ENDED, EventKind, Severity, Status
-from incidents_app.errors import GateUnmet, IncidentEnded
+from incidents_app.errors import GateUnmet, IncidentEnded, IncidentNotFound
 from incidents_app.limits import check_text
 from incidents_app.matrix import MATRIX, is_worse
 from incidents_app.models import AffectedSession, Effect, Episode, Exemption, Incident, Override, Pin
@@ -192,7 +192,12 @@ def merge(*, reference: str, into: str, by: Actor) -> IncidentWritten:
 @action
 def _merge(*, reference: str, into: str, by: Actor) -> IncidentWritten:
     by.require(INCIDENT_MANAGE, to="merge incidents")
-    source, target = queries.incident_for(by, reference), queries.incident_for(by, into)
+    source = queries.incident_for(by, reference)
+    try:
+        target = queries.incident_for(by, into)
+    except IncidentNotFound as missing:
+        missing.param = "into"
+        raise
     if source.pk == target.pk:
         raise InvalidInput("An incident can't be merged into itself.", param="into")
     rows = _locked_rows(source)

@@ -6,7 +6,7 @@ from sessions_app import store
 from sessions_app.actions._action import action
 from sessions_app.actions.outcomes import TraceWritten
 from sessions_app.enums import Action, TraceSource
-from sessions_app.errors import InvalidInput
+from sessions_app.errors import InvalidInput, SessionNotFound
 from sessions_app.limits import check_metadata, check_name
 from sessions_app.models import AgentSession, Trace
 from sessions_app.queries.sessions import session_for
@@ -26,7 +26,7 @@ def create_trace(
     metadata: JsonObject | None = None,
     by: Actor,
 ) -> TraceWritten:
-    """Append a client's note; allowed while frozen, and it takes no lock.
+    """Append a client's note; allowed while frozen, and it waits for no writer of the session.
 
     Raises `InvalidInput` for a name that the server keeps for its own rows, `SessionNotFound`.
     """
@@ -42,6 +42,8 @@ def create_trace(
     agent_session = session_for(by, session_id) if session_id is not None else None
     if made := recall(by):
         return TraceWritten.again(made)
+    if agent_session and not store.keep(agent_session):
+        raise SessionNotFound(agent_session.public_id)
     trace = client_note(agent_session, action, details or {}, metadata_text, by)
     outcome = TraceWritten(store.append_client_trace(trace))
     remember(by, outcome.made())

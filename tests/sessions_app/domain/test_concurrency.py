@@ -5,11 +5,12 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import ExitStack
 
 import pytest
 from django.conf import settings
-from django.db import connection  # noqa: F401 (in a condition below)
+from django.db import connection
 
 from sessions_app import actions, queries, store
 from sessions_app.actions import maintenance
@@ -332,3 +333,33 @@ def test_a_freeze_is_exact_for_other_processes_too(key, database_url):
     assert sorted(number for each in results for number in each["versions"]) == list(range(1, last))
     assert RefusedWrite.objects.count() == 2
     fits(session)
+
+
+@on_postgresql
+def test_a_note_that_comes_while_its_session_is_removed_is_told_that_it_is_gone(key):
+    session = make.session(key)
+    removed = threading.Event()
+
+    def remove_or_note(place):
+        if place == 0:
+            with store.write_transaction():
+                maintenance.remove_sessions(AgentSession.objects.filter(pk=session.pk))
+                removed.set()
+                until_somebody_waits_for_a_lock()
+            return None
+        assert removed.wait(SECONDS)
+        return actions.create_trace(action="late", session_id=session.public_id, by=key)
+
+    _, error = crowd(2, remove_or_note)
+    assert isinstance(error, SessionNotFound)
+    assert not Trace.objects.filter(action="late").exists()
+
+
+def until_somebody_waits_for_a_lock():
+    until = time.monotonic() + SECONDS
+    with connection.cursor() as cursor:
+        while time.monotonic() < until:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+    raise AssertionError("Nobody waits.")
