@@ -55,15 +55,11 @@ def browse(chromium, live_server):
     assert complaints == []
 
 
-@pytest.fixture(params=["light", "dark"])
-def theme(request):
-    return request.param
-
-
-@pytest.fixture(params=WIDTHS)
-def looks(request, theme):
-    """Options for `browse`: both themes at both widths."""
-    return {"color_scheme": theme, "viewport": WIDTHS[request.param]}
+@pytest.fixture(params=[("desk", "dark"), ("phone", "light")], ids=" ".join)
+def looks(request):
+    """Options for `browse`: each width and each theme; colours know no width."""
+    width, theme = request.param
+    return {"color_scheme": theme, "viewport": WIDTHS[width]}
 
 
 @pytest.fixture

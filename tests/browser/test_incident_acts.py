@@ -125,14 +125,6 @@ def test_on_a_phone_without_a_script(visit, incident, trip):
     expect(page.locator(".tried")).to_contain_text("It tells them apart")
 
 
-@pytest.mark.parametrize(
-    "looks",
-    [
-        {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
-        {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
-    ],
-    ids=["desk-dark", "phone-light"],
-)
 def test_nothing_stands_in_anybodys_way(visit, incident, trip, maria, looks, nothing_in_the_way):
     actions.record_divergence(
         reference="INCIDENT-1",
