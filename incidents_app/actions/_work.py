@@ -16,6 +16,7 @@ from incidents_app.matrix import MATRIX
 from incidents_app.models import AffectedSession, Episode, Incident, TimelineEvent
 from incidents_app.queries import Assessed
 from sessions_app.actions import action, locked_session
+from sessions_app.errors import SessionNotFound
 from sessions_app.models import AgentSession
 from statebase_site.access import scopes
 from statebase_site.access.actor import Actor, ActorKind
@@ -55,6 +56,14 @@ def require(by: Actor, scope: str, *, to: str) -> None:
 def acting(by: Actor) -> Actor:
     """The actor for what an incident does to its sessions: it was allowed here, and is not asked again."""
     return replace(by.part(), scopes=by.scopes | {scopes.SESSIONS_WRITE})
+
+
+def stored_session(row: AffectedSession) -> AgentSession:
+    """The session of a row. Raises `SessionNotFound` where it was purged before it could be held."""
+    session = AgentSession.objects.filter(pk=row.agent_session_id).first()
+    if session is None:
+        raise SessionNotFound(row.session_id)
+    return session
 
 
 class Work:

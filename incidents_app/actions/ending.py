@@ -217,10 +217,10 @@ def _merge(*, reference: str, into: str, by: Actor) -> IncidentWritten:
         raise IncidentEnded(target.reference, target.status)
     _refuse_if_grown(source, rows)
     _bring_over(rows, joining)
+    # They move: what is to be done is to be done once.
     for follow_up in source.follow_ups.all():
-        follow_up.pk, follow_up.incident = None, target
-        follow_up.number = target.follow_ups.count() + 1
-        follow_up.save()
+        follow_up.incident, follow_up.number = target, target.follow_ups.count() + 1
+        follow_up.save(update_fields=["incident", "number"])
     target.count += source.count
     joining.tell(
         EventKind.MERGED,

@@ -9,7 +9,8 @@ from hashlib import sha256
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
-from incidents_app.actions._work import Work, incident_action
+from incidents_app.actions._work import IncidentWritten, Work, incident_action, stored_session
+from incidents_app.actions.securing import secure, tell_agents_again
 from incidents_app.enums import EventKind, PinKind
 from incidents_app.errors import CommandRefused, EditConflict
 from incidents_app.limits import check_line, check_text
@@ -17,7 +18,7 @@ from incidents_app.models import Helper, Pin
 from sessions_app import queries as session_queries
 from sessions_app.models import AgentSession, Trace
 from statebase_site.access import scopes
-from statebase_site.access.actor import ActorKind
+from statebase_site.access.actor import Actor, ActorKind
 from statebase_site.access.models import Membership
 from statebase_site.access.scopes import INCIDENT_MANAGE, SESSIONS_WRITE
 from statebase_site.base import json
@@ -94,7 +95,7 @@ def pin(
     if len(versions) + len(traces) > PINS_AT_ONCE:
         raise InvalidInput(f"At most {PINS_AT_ONCE} rows can be pinned at once.", param="versions")
     note = check_text(note, "note", required=False)
-    session = AgentSession.objects.get(pk=row.agent_session_id)
+    session = stored_session(row)
     wanted = [(PinKind.VERSION, *_version_copy(session, number)) for number in dict.fromkeys(versions)]
     wanted += [(PinKind.TRACE, *_trace_copy(work, session, each)) for each in dict.fromkeys(traces)]
     known = set(row.pins.values_list("kind", "target"))
@@ -163,24 +164,35 @@ def _trace_copy(work: Work, session: AgentSession, trace_id: str) -> tuple[str, 
     }
 
 
-@incident_action(SESSIONS_WRITE, to="edit an incident")
 def edit(
-    work: Work,
     *,
+    reference: str,
     title: str | None = None,
     summary: str | None = None,
     summary_revision: int | None = None,
-) -> None:
+    by: Actor,
+) -> IncidentWritten:
     """Change title or summary. Whoever saves a summary that another changed meanwhile sees both.
 
-    `summary_revision` is the one that the person began from. Raises `EditConflict` with the present text.
+    `summary_revision` is the one that the person began from. A new title is told to agents in each 423, too.
+    Raises `EditConflict` with the present text.
     """
+    written = _edit(
+        reference=reference, title=title, summary=summary, summary_revision=summary_revision, by=by
+    )
+    secure(written.incident, by=by)
+    return written
+
+
+@incident_action(SESSIONS_WRITE, to="edit an incident")
+def _edit(work: Work, *, title: str | None, summary: str | None, summary_revision: int | None) -> None:
     incident = work.incident
     if title is not None:
         title = check_line(title, "title")
         if title != incident.title:
             work.tell(EventKind.EDITED, f"Title: {title}", details={"from": incident.title, "to": title})
             incident.title = title
+            tell_agents_again(work)
     if summary is not None:
         summary = check_text(summary, "summary", required=False)
         if summary == incident.summary:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incidents_app import queries
-from incidents_app.actions._work import Work, incident_action
+from incidents_app.actions._work import Work, incident_action, stored_session
 from incidents_app.actions.filing import check_failure_mode
 from incidents_app.enums import EventKind, Severity
 from incidents_app.errors import CommandRefused, EditConflict, GateUnmet, ScenarioNotFound
@@ -13,7 +13,6 @@ from incidents_app.models import Episode, Incident
 from incidents_app.queries.assessing import review_missing
 from incidents_app.rules import Unmet
 from sessions_app import queries as session_queries
-from sessions_app.models import AgentSession
 from statebase_site.access.scopes import INCIDENT_MANAGE
 from statebase_site.base.json import JsonObject
 
@@ -43,7 +42,7 @@ def write_review(
     if checkpoint is not None:
         session_id, version = checkpoint
         row = work.about(session_id)
-        session = AgentSession.objects.get(pk=row.agent_session_id)
+        session = stored_session(row)
         episode.checkpoint_session = session_id
         episode.checkpoint_after = session_queries.absolute_version(session, version)
         episode.no_checkpoint_why = ""

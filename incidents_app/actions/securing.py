@@ -118,8 +118,12 @@ def _direct(work: Work, traffic: str | None, note: str | None) -> None:
             f"New traffic {Traffic(incident.traffic).label}.",
             details={"from": before[0], "to": incident.traffic, "note": incident.traffic_note},
         )
-        # Each hold says it to the agents: they are opened again with the new text.
-        AffectedSession.objects.filter(episode=work.episode).update(held_at=None)
+        tell_agents_again(work)
+
+
+def tell_agents_again(work: Work) -> None:
+    """Let each hold be opened again with what it says now; `secure` does it after the action."""
+    AffectedSession.objects.filter(episode=work.episode).update(held_at=None)
 
 
 def secure(incident: Incident, *, by: Actor, seconds: float = SECONDS_IN_REQUEST) -> int:

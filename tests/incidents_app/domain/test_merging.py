@@ -48,6 +48,7 @@ def test_sessions_facts_evidence_and_follow_ups_go_over(two, session, maria):
         (1, "Tell them", ""),
         (2, "Ask first", "edda"),
     ]
+    assert not first.follow_ups.exists()
     second.refresh_from_db()
     assert second.count == 2
     assert run.open_holds(session) == ["INCIDENT-2"]

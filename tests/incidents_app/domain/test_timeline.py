@@ -10,6 +10,7 @@ from incidents_app.actions.noting import PersonNotFound
 from incidents_app.enums import EventKind
 from incidents_app.errors import CommandRefused, EditConflict, SessionNotAffected
 from incidents_app.models import TimelineEvent
+from sessions_app.models import EvidenceHold
 from statebase_site.access.models import Membership
 from statebase_site.base import clock
 from statebase_site.base.errors import InvalidInput, PermissionRefused, TooLarge
@@ -158,6 +159,13 @@ def test_a_title_is_one_line_and_told(incident, edda):
     assert run.texts(incident, EventKind.EDITED) == ["Title: Two lines"]
     with pytest.raises(InvalidInput):
         actions.edit(reference=incident.reference, title=" ", by=edda)
+
+
+def test_a_new_title_is_what_agents_are_told_from_then_on(incident, session, edda):
+    actions.edit(reference=incident.reference, title="Paid twice", by=edda)
+    (hold,) = EvidenceHold.objects.filter(agent_session=session, released_at=None)
+    assert hold.notice.startswith("INCIDENT-1: Paid twice.")
+    assert run.row_of(incident, session).held_at is not None
 
 
 # People --------------------------------------------------------------------------------------------------
