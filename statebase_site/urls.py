@@ -24,6 +24,7 @@ urlpatterns = [
     path("health/live", views.health_live, name="health-live"),
     path("health/ready", views.health_ready, name="health-ready"),
     path("openapi.json", views.openapi, name="openapi"),
+    path("api/docs", views.api_docs, name="api-docs"),
     path("preferences/", login_not_required(preferences), name="preferences"),
     path("", include((_access, access.app_name))),
     path("", include("sessions_app.urls")),

@@ -10,6 +10,7 @@ from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from statebase_site.base import clock
@@ -83,6 +84,14 @@ def _database() -> dict[str, Any]:
 def openapi(request: HttpRequest) -> HttpResponse:
     """The OpenAPI document of the JSON API."""
     return json_answer(_schema())
+
+
+@login_not_required
+@require_safe
+def api_docs(request: HttpRequest) -> HttpResponse:
+    """The routes of the JSON API, to be read and tried with a key of one's own."""
+    settings = {"url": reverse("openapi"), "layout": "BaseLayout", "deepLinking": True}
+    return render(request, "api_docs.html", {"swagger_settings": settings})
 
 
 @cache

@@ -126,7 +126,14 @@ def read(request: ApiRequest, memory_id: str) -> HttpResponse:
 
 
 @_both(router.patch, "/{memory_id}", auth=writes, response=answers.Memory, summary="Change a memory")
-@_both(router.put, "/{memory_id}", auth=writes, response=answers.Memory, summary="Change a memory, by PUT")
+@_both(
+    router.put,
+    "/{memory_id}",
+    auth=writes,
+    response=answers.Memory,
+    summary="Change a memory, by PUT",
+    operation_id="change_memory_by_put",
+)
 def change(request: ApiRequest, memory_id: str, body: requests.ChangeMemory) -> HttpResponse:
     outcome = actions.update_memory(
         memory_id=memory_id,

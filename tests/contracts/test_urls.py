@@ -17,6 +17,7 @@ OPEN_TO_ALL = {
     "health-live",
     "health-ready",
     "openapi",
+    "api-docs",
     "preferences",
     "access:sign-in",
     "access:sign-in-link",

@@ -1,0 +1,30 @@
+"""The page to read and try the API, in a real browser under the policy that every page has."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests import factories
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_route_is_tried_with_a_key_of_ones_own(browse):
+    project = factories.project()
+    made = factories.session(factories.full_key(project), agent_id="travel-agent")
+    page = browse("/api/docs")
+    page.get_by_role("button", name="Authorize").first.click()
+    page.get_by_label("Value:").fill(factories.api_key(project)[1])
+    page.get_by_role("button", name="Apply credentials").click()
+    page.locator(".modal-ux").get_by_role("button", name="Close").click()
+    page.locator(
+        "#operations-sessions-sessions_app_api_sessions_list_sessions .opblock-summary-control"
+    ).click()
+    page.get_by_role("button", name="Try it out").click()
+    page.get_by_role("button", name="Execute").click()
+    expect(page.locator(".live-responses-table")).to_contain_text(made.public_id)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_without_a_script_it_says_where_the_document_is(browse):
+    page = browse("/api/docs", java_script_enabled=False)
+    expect(page.locator("#swagger-ui")).to_contain_text("This page needs JavaScript")
