@@ -37,7 +37,8 @@ class Reopen(Act):
     form_class = ReopenForm
     title, button, icon = "Reopen", "Reopen", "undo"
     lead = (
-        "A new episode begins: its sessions are held again; the old times and the old review stay readable."
+        "A new episode begins: its sessions are held again, and those of an S1 frozen at once; "
+        "the old times and the old review stay readable."
     )
     done, on_ended = "Reopened: a new episode begins.", True
 
