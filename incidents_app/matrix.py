@@ -193,6 +193,11 @@ MATRIX: dict[Severity, Duties] = {
 }
 
 
+def freezes_at_once(severity: str | None) -> bool:
+    """Whether the server freezes the sessions of such an incident without being asked; none in triage."""
+    return severity is not None and MATRIX[Severity(severity)].freeze_at_once
+
+
 def is_worse(one: str, other: str | None) -> bool:
     """Whether severity `one` is worse than `other`; anything is worse than none."""
     return other is None or Rank[one] > Rank[other]

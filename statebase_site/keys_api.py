@@ -24,7 +24,7 @@ from statebase_site.base.clock import isoformat
 from statebase_site.base.errors import InvalidInput
 from statebase_site.base.paging import keyset_page
 from statebase_site.web.answers import List
-from statebase_site.web.api import bad_cursor, list_envelope
+from statebase_site.web.api import list_envelope, row_after
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import Moment, Name, PlainText, limit_up_to
 
@@ -108,10 +108,7 @@ def list_keys(
     starting_after: PlainText | None = None,
 ) -> HttpResponse:
     found = queries.keys_of(request.actor.project)
-    after = found.filter(public_id=starting_after).first() if starting_after is not None else None
-    if starting_after is not None and after is None:
-        raise bad_cursor(starting_after)
-    page = keyset_page(found, after=after, limit=limit)
+    page = keyset_page(found, after=row_after(found, starting_after), limit=limit)
     return json_answer(list_envelope([_payload(key) for key in page.rows], has_more=page.has_later_page))
 
 

@@ -24,7 +24,7 @@ from incidents_app.actions.severity import raise_to
 from incidents_app.enums import ACTIVE, ENDED, EventKind, Severity, Status
 from incidents_app.errors import GateUnmet, IncidentEnded, IncidentNotFound
 from incidents_app.limits import check_text
-from incidents_app.matrix import MATRIX, is_worse
+from incidents_app.matrix import freezes_at_once, is_worse
 from incidents_app.models import AffectedSession, Effect, Episode, Exemption, Incident, Override, Pin
 from sessions_app import actions as sessions
 from sessions_app.actions import action
@@ -254,7 +254,7 @@ def _bring_over(rows: Sequence[AffectedSession], joining: Work) -> None:
         if old.session_id in known:
             continue
         row = _copy(AffectedSession.objects.get(pk=old.pk), episode=joining.episode, held_at=None)
-        if row.freeze_version is None and _freezes_at_once(joining.incident):
+        if row.freeze_version is None and freezes_at_once(joining.incident.severity):
             row.freeze_wanted = True
         if row.agent_session_id in present:
             row.held_at = joining.moment
@@ -272,10 +272,6 @@ def _copy(row: Copied, **changes: Any) -> Copied:
     row.pk = None
     row._state.adding = True
     return row
-
-
-def _freezes_at_once(incident: Incident) -> bool:
-    return incident.severity is not None and MATRIX[Severity(incident.severity)].freeze_at_once
 
 
 def reopen(*, reference: str, reason: str, by: Actor) -> IncidentWritten:

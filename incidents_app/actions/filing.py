@@ -15,7 +15,7 @@ from incidents_app.actions.severity import check_severity, raise_to
 from incidents_app.enums import ACTIVE, EventKind, FailureMode, Severity, Status
 from incidents_app.errors import IncidentEnded
 from incidents_app.limits import SESSIONS_MOST, check_line, check_text
-from incidents_app.matrix import MATRIX, is_worse
+from incidents_app.matrix import freezes_at_once, is_worse
 from incidents_app.models import AffectedSession, Episode, Incident, IncidentCounter
 from sessions_app.actions import action
 from sessions_app.errors import SessionNotFound
@@ -197,8 +197,7 @@ def _count_up(reference: str, report: _Report, sessions: Sequence[AgentSession],
 
 def link(work: Work, sessions: Sequence[AgentSession], suspects: Mapping[str, int] | None = None) -> None:
     """Add sessions to the current episode. Each is held, and frozen where severity asks, right afterwards."""
-    severity = work.incident.severity
-    at_once = severity is not None and MATRIX[Severity(severity)].freeze_at_once
+    at_once = freezes_at_once(work.incident.severity)
     AffectedSession.objects.bulk_create(
         [
             AffectedSession(

@@ -10,7 +10,7 @@ from incidents_app.actions.securing import secure
 from incidents_app.enums import EventKind, Severity, Status, Step
 from incidents_app.errors import GateUnmet
 from incidents_app.limits import check_text
-from incidents_app.matrix import MATRIX, is_worse
+from incidents_app.matrix import freezes_at_once, is_worse
 from incidents_app.models import AffectedSession, Exemption
 from incidents_app.rules import Unmet
 from statebase_site.access.actor import Actor
@@ -72,7 +72,7 @@ def raise_to(work: Work, severity: Severity, reason: str = "") -> None:
         incident.status = Status.OPEN
     if incident.resolved_at and not work.episode.approved_at:
         incident.review_due = review_due(incident, incident.resolved_at)
-    if MATRIX[severity].freeze_at_once:
+    if freezes_at_once(severity):
         work.episode.affected.filter(freeze_version=None).update(freeze_wanted=True)
         # Those that were resumed outside are stopped again, too; a resume by this incident stands.
         running = [

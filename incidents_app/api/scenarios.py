@@ -17,9 +17,8 @@ from incidents_app.api._shared import (
 from incidents_app.models import Scenario
 from incidents_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
-from statebase_site.base.ids import findable
 from statebase_site.base.paging import keyset_page
-from statebase_site.web.api import bad_cursor, list_envelope, written
+from statebase_site.web.api import list_envelope, row_after, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import Order, PlainText, limit_up_to
 
@@ -122,11 +121,7 @@ def _scenario(request: ApiRequest, scenario_id: str) -> dict[str, Any]:
 def _page(
     request: ApiRequest, found: QuerySet[Scenario], *, limit: int, starting_after: str | None, order: str
 ) -> HttpResponse:
-    after = None
-    if starting_after is not None:
-        after = queries.scenarios_for(request.actor).filter(public_id=findable(starting_after)).first()
-        if after is None:
-            raise bad_cursor(starting_after)
+    after = row_after(queries.scenarios_for(request.actor), starting_after)
     page = keyset_page(found, descending=order == "desc", after=after, limit=limit)
     data = [objects.scenario(each) for each in page.rows]
     return json_answer(list_envelope(data, has_more=page.has_later_page))

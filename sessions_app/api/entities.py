@@ -9,7 +9,7 @@ from sessions_app import actions, queries
 from sessions_app.api._shared import MOST, reads_sessions, writes_sessions
 from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
-from statebase_site.web.api import bad_cursor, list_envelope, written
+from statebase_site.web.api import list_envelope, row_after, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import PlainText, limit_up_to
 
@@ -39,11 +39,7 @@ def list_entities(
     starting_after: PlainText | None = None,
 ) -> HttpResponse:
     found = queries.entities_for(request.actor, session_id=session_id, entity_type=entity_type)
-    after = None
-    if starting_after is not None:
-        after = queries.entities_for(request.actor).filter(public_id=starting_after).first()
-        if after is None:
-            raise bad_cursor(starting_after)
+    after = row_after(queries.entities_for(request.actor), starting_after)
     page = queries.keyset_page(found, after=after, limit=limit)
     return json_answer(
         list_envelope([objects.entity(each) for each in page.rows], has_more=page.has_later_page)

@@ -10,12 +10,11 @@ from ninja import Query, Router
 
 from sessions_app import actions, queries
 from sessions_app.api._shared import SESSION, reason_header, routes
-from sessions_app.models import Memory
 from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest, needs
 from statebase_site.access.scopes import MEMORY_READ, MEMORY_WRITE
 from statebase_site.base.errors import InvalidInput
-from statebase_site.web.api import bad_cursor, list_envelope, written
+from statebase_site.web.api import list_envelope, row_after, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import PlainText
 
@@ -184,17 +183,10 @@ def _list(
     if session_id is not None:
         memories = queries.bound_to(memories, queries.session_for(request.actor, session_id))
     page = queries.keyset_page(
-        memories, after=_cursor(request, starting_after), limit=body.limit or DEFAULT_LISTED
+        memories,
+        after=row_after(queries.memories_for(request.actor), starting_after),
+        limit=body.limit or DEFAULT_LISTED,
     )
     return json_answer(
         list_envelope([objects.memory(each) for each in page.rows], has_more=page.has_later_page)
     )
-
-
-def _cursor(request: ApiRequest, starting_after: str | None) -> Memory | None:
-    if starting_after is None:
-        return None
-    found = queries.memories_for(request.actor).filter(public_id=starting_after).first()
-    if found is None:
-        raise bad_cursor(starting_after)
-    return found

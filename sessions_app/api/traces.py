@@ -7,7 +7,7 @@ from sessions_app import actions, queries
 from sessions_app.api._shared import MOST, SESSION, reads_traces, routes, writes_sessions
 from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
-from statebase_site.web.api import bad_cursor, list_envelope, written
+from statebase_site.web.api import list_envelope, row_after, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import Order, PlainText, limit_up_to
 
@@ -85,11 +85,7 @@ def _page(
         created_after=filters.created_after or filters.start_time,
         created_before=filters.created_before or filters.end_time,
     )
-    after = None
-    if starting_after is not None:
-        after = queries.traces_for(request.actor).filter(public_id=starting_after).first()
-        if after is None:
-            raise bad_cursor(starting_after)
+    after = row_after(queries.traces_for(request.actor), starting_after)
     page = queries.keyset_page(found, descending=order == "desc", after=after, limit=limit)
     details = queries.trace_details(page.rows)
     data = [objects.trace(each, details[each.pk], listed=True) for each in page.rows]

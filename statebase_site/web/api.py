@@ -4,9 +4,10 @@ Routes raise domain errors and return plain JSON values; everything about HTTP t
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from django.core.exceptions import SuspiciousOperation
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
 from ninja import NinjaAPI
@@ -17,6 +18,8 @@ from ninja.renderers import BaseRenderer
 from statebase_site.base import json
 from statebase_site.base.errors import DomainError, InvalidInput
 from statebase_site.web.errors import JSON_TYPE, crash_answer, error_answer, json_answer, route_not_found
+
+Row = TypeVar("Row", bound=Model)
 
 
 class StrictParser(Parser):
@@ -88,6 +91,16 @@ def bad_cursor(cursor: str) -> InvalidInput:
         param="starting_after",
         suggestion="Send the last_id of the page before, or leave it out to start at the first page.",
     )
+
+
+def row_after(rows: QuerySet[Row], starting_after: str | None) -> Row | None:
+    """The row, by its public id, that a page goes on after; None for the first page. Raises InvalidInput."""
+    if starting_after is None:
+        return None
+    found = rows.filter(public_id=starting_after).first()
+    if found is None:
+        raise bad_cursor(starting_after)
+    return found
 
 
 def new_api(*, title: str, version: str, description: str) -> NinjaAPI:
