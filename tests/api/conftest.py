@@ -24,6 +24,17 @@ from tests import factories
 from tests.databases import fresh_database
 
 _SECONDS_TO_START = 180
+# One process for all of it: importing the application takes longer than what is done here.
+_PREPARE = """
+import sys
+import django
+from django.core.management import call_command
+django.setup()
+call_command("migrate", verbosity=0)
+call_command("create_project", "Acme")
+call_command("create_key", name="Responder", project="acme")
+call_command("create_key", name="Agent", project="acme", scopes=sys.argv[1:])
+"""
 
 
 class Api:
@@ -111,6 +122,8 @@ class Server:
     url: str
     full_key: str
     agent_key: str
+    environment: dict[str, str]
+    """The variables of its process, for others beside it."""
 
     def sdk(self, key: str | None = None) -> StateBase:
         return StateBase(api_key=key or self.full_key, base_url=self.url)
@@ -129,20 +142,15 @@ def server(tmp_path_factory):
         if database_url:
             environment["DATABASE_URL"] = database_url
 
-        def manage(*arguments: str) -> str:
-            command = [sys.executable, "manage.py", *arguments]
-            run = subprocess.run(
-                command, cwd=settings.BASE_DIR, env=environment, check=True, capture_output=True, text=True
-            )
-            return run.stdout
-
-        def key(*arguments: str) -> str:
-            return re.search(r"\bsb_\w+", manage("create_key", "--project", "acme", *arguments))[0]
-
-        manage("migrate", "--verbosity", "0")
-        manage("create_project", "Acme")
-        full_key = key("--name", "Responder")
-        agent_key = key("--name", "Agent", "--scopes", *factories.AGENT_SCOPES)
+        prepared = subprocess.run(
+            [sys.executable, "-c", _PREPARE, *factories.AGENT_SCOPES],
+            cwd=settings.BASE_DIR,
+            env=environment,
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        full_key, agent_key = re.findall(r"\bsb_\w+", prepared.stdout)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -154,7 +162,7 @@ def server(tmp_path_factory):
         url = f"http://127.0.0.1:{port}"
         try:
             _wait_until_it_answers(url, process)
-            yield Server(url, full_key, agent_key)
+            yield Server(url, full_key, agent_key, environment)
         finally:
             process.terminate()
             process.wait(20)
