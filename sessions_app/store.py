@@ -25,11 +25,15 @@ from sessions_app import chain, codec, control_keys
 from sessions_app.diff import changes
 from sessions_app.enums import TraceSource, VersionKind
 from sessions_app.errors import StateTooLarge
+from sessions_app.happenings import happenings
 from sessions_app.models import AgentSession, StateVersion, Trace, Turn
 from sessions_app.models.trace import new_trace_id
 from statebase_site.access.actor import Actor
 from statebase_site.base import clock, json
 from statebase_site.base.ids import findable
+from statebase_site.webhooks import outbox
+from statebase_site.webhooks.models import Delivery, Webhook
+from statebase_site.webhooks.outbox import somebody_listens
 
 # SQLite lets one writer in at a time, and its busy handler starves the others: in one process they queue.
 _sqlite_writers = threading.RLock()
@@ -118,27 +122,36 @@ class VersionDraft:
 # Reading under the lock -------------------------------------------------------------------------------
 
 _SESSION_FIELDS = [each.attname for each in AgentSession._meta.concrete_fields]
-_SESSION_COLUMNS = ", ".join(f'"{each.column}"' for each in AgentSession._meta.concrete_fields)
+_SESSION_COLUMNS = ", ".join(f's."{each.column}"' for each in AgentSession._meta.concrete_fields)
+_WEBHOOKS = f'"{Webhook._meta.db_table}"'
 
 
 def lock(project_pk: int, public_id: str) -> AgentSession | None:
     """Lock a session's row until the transaction ends and read it afresh; None where there is none.
 
     The lock is a statement of its own: joined to a read, the read would come from the snapshot before it.
-    It lets pass who only refers to the session, so that a client's note waits for no writer.
+    It lets pass who only refers to the session, so that a client's note waits for no writer, and looks in
+    passing whether a webhook listens.
     """
     public_id = findable(public_id)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(
-                f'SELECT {_SESSION_COLUMNS} FROM "{AgentSession._meta.db_table}" '  # noqa: S608
+                f"SELECT {_SESSION_COLUMNS}, EXISTS(SELECT 1 FROM {_WEBHOOKS} w "  # noqa: S608
+                "WHERE w.project_id = s.project_id AND w.is_active AND w.deleted_at IS NULL) "
+                f'FROM "{AgentSession._meta.db_table}" s '
                 "WHERE public_id = %s AND project_id = %s FOR NO KEY UPDATE",
                 [public_id, project_pk],
             )
             row = cursor.fetchone()
-        return AgentSession.from_db("default", _SESSION_FIELDS, row) if row else None
+        if row is None:
+            return None
+        locked = AgentSession.from_db("default", _SESSION_FIELDS, row[:-1])
+        locked.is_listened_to = row[-1]
+        return locked
     found = AgentSession.objects.filter(public_id=public_id, project_id=project_pk)
-    return found.select_for_update(no_key=True).first()
+    with_ear = found.annotate(is_listened_to=somebody_listens("project"))  # type: ignore[no-redef]
+    return with_ear.select_for_update(no_key=True).first()
 
 
 def keep(agent_session: AgentSession) -> bool:
@@ -283,11 +296,26 @@ class Append:
         return trace
 
     def write(self) -> None:
-        """Write all of it and the session's head."""
+        """Write all of it and the session's head, and what webhooks have to hear of it."""
         if connection.vendor == "postgresql":
             _write_sql(self)
         else:
             _write_orm(self)
+
+    @property
+    def rows(self) -> list[models.Model]:
+        """All that is to be written beside the head."""
+        rows = [row for row in (self.version, self.turn, *self.traces) if row is not None]
+        return [*rows, *self._deliveries()]
+
+    def _deliveries(self) -> list[Delivery]:
+        if self.agent_session.is_listened_to is False:
+            return []
+        webhooks = outbox.listening(self.by.project.pk)
+        if not webhooks:
+            return []
+        told = happenings(self.traces, self.agent_session, version=self.version, turn=self.turn)
+        return outbox.deliveries(told, webhooks, self.moment)
 
     @property
     def document(self) -> Document:
@@ -313,6 +341,7 @@ class Append:
         if self.version:
             self.version.save()
         Trace.objects.bulk_create(self.traces)
+        Delivery.objects.bulk_create(self._deliveries())
 
 
 def _trace(draft: TraceDraft, by: Actor, moment: datetime, *, trace_id: str | None = None) -> Trace:
@@ -343,20 +372,23 @@ def append_project_trace(
     trace.user_id = user_id
     trace.hash = chain.trace_hash(trace, b"")
     trace.save()
+    outbox.announce(by.project.pk, happenings([trace]), trace.created_at)
     return trace
 
 
-def append_client_trace(trace: Trace) -> Trace:
+def append_client_trace(trace: Trace, *, announced: bool = True) -> Trace:
     """Write a client's own note; outside the chain, so that it never waits for writers (domain rule 7)."""
     trace.hash = chain.trace_hash(trace, b"")
     trace.save()
+    if announced:
+        outbox.announce(trace.project_id, happenings([trace]), trace.created_at)
     return trace
 
 
 def write_all(agent_session: AgentSession, appends: Sequence[Append]) -> None:
     """Write what several actions appended one after the other to a session that nobody else has seen yet.
 
-    Few statements however many they are: for whole runs.
+    Few statements however many they are: for whole runs. Webhooks hear of none: what a record tells is past.
     """
     StateVersion.objects.bulk_create(each.version for each in appends if each.version)
     Turn.objects.bulk_create(each.turn for each in appends if each.turn)
@@ -365,11 +397,8 @@ def write_all(agent_session: AgentSession, appends: Sequence[Append]) -> None:
 
 
 def _write_orm(append: Append) -> None:
-    if append.version:
-        append.version.save()
-    if append.turn:
-        append.turn.save()
-    Trace.objects.bulk_create(append.traces)
+    for model, rows in groupby(append.rows, lambda row: row._meta.model):
+        model._base_manager.bulk_create(list(rows))
     append.agent_session.save(update_fields=_HEAD_COLUMNS)
 
 
@@ -401,7 +430,7 @@ def _write_sql(append: Append) -> None:
     With the database's own placeholders: psycopg would translate its own anew each time, as they are so many.
     """
     session = append.agent_session
-    rows = [row for row in (append.version, append.turn, *append.traces) if row is not None]
+    rows = append.rows
     values = [getattr(row, each.attname) for row in rows for each in _written_fields(type(row))]
     values += [getattr(session, column) for column in _HEAD_COLUMNS]
     with connection.make_cursor(psycopg.RawCursor(connection.connection)) as cursor:  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from django.conf import settings
 
 import incidents_app.api
 import sessions_app.api
-from statebase_site import keys_api
+from statebase_site import keys_api, webhooks_api
 from statebase_site.web.api import new_api
 
 api = new_api(
@@ -15,3 +15,4 @@ api = new_api(
 api.add_router("", sessions_app.api.router)
 api.add_router("", incidents_app.api.router)
 api.add_router("", keys_api.router)
+api.add_router("", webhooks_api.router)

@@ -19,6 +19,7 @@ CSRF_TRUSTED_ORIGINS = env.words("STATEBASE_TRUSTED_ORIGINS", [])
 INSTALLED_APPS = [
     "statebase_site.apps.StateBaseSiteConfig",
     "statebase_site.access.apps.AccessConfig",
+    "statebase_site.webhooks.apps.WebhooksConfig",
     "sessions_app.apps.SessionsAppConfig",
     "incidents_app.apps.IncidentsAppConfig",
     "django.contrib.auth",
@@ -127,6 +128,9 @@ PURGE_EXPIRED_AFTER_DAYS = env.number("STATEBASE_PURGE_EXPIRED_DAYS", 30)
 EMBEDDER = env.text("STATEBASE_EMBEDDER") or "words"
 # Percent: a context whose memories have less to do with the query warns of a drift (contract 6.2).
 DRIFT_RELEVANCE = env.number("STATEBASE_DRIFT_RELEVANCE_PERCENT", 50) / 100
+# Whether webhooks may be sent to loopback and private networks (contract 11).
+WEBHOOK_PRIVATE_NETWORKS = env.flag("STATEBASE_WEBHOOK_PRIVATE_NETWORKS", False)
+WEBHOOK_DELIVERY_DAYS = env.number("STATEBASE_WEBHOOK_DELIVERY_DAYS", 30, least=1)
 # In front of one proxy that sets X-Forwarded-For, its last entry is the client; 0 = no proxy.
 TRUSTED_PROXIES = env.number("STATEBASE_TRUSTED_PROXIES", 0)
 

@@ -23,6 +23,21 @@ from statebase_site.access.actor import Actor, ActorKind
 from statebase_site.access.idempotency import recall, remember
 from statebase_site.base import clock, json
 from statebase_site.base.json import JsonObject
+from statebase_site.webhooks import outbox
+from statebase_site.webhooks.events import Event
+from statebase_site.webhooks.outbox import Happening
+
+_ANNOUNCED = {
+    EventKind.FILED: Event.INCIDENT_FILED,
+    EventKind.SEVERITY: Event.INCIDENT_SEVERITY,
+    EventKind.REOPENED: Event.INCIDENT_REOPENED,
+}
+_REACHED = {
+    Status.CONTAINED: Event.INCIDENT_CONTAINED,
+    Status.RECOVERED: Event.INCIDENT_RECOVERED,
+    Status.RESOLVED: Event.INCIDENT_RESOLVED,
+    Status.CLOSED: Event.INCIDENT_CLOSED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +164,7 @@ class Work:
         actor_kind: str | None = None,
     ) -> TimelineEvent:
         """Add a row to the timeline; by this action's actor, unless another one did what it tells."""
+        self._announce(kind, details or {}, alarm)
         self.incident.event_count += 1
         return TimelineEvent.objects.create(
             incident=self.incident,
@@ -168,6 +184,15 @@ class Work:
             occurred_at=occurred_at or self.moment,
             created_at=self.moment,
         )
+
+    def _announce(self, kind: EventKind, details: JsonObject, alarm: bool) -> None:
+        """Let webhooks hear of it (contract 16); a status that it fell back to is none that it reached."""
+        event = _ANNOUNCED.get(kind)
+        if kind == EventKind.STATUS and not alarm:
+            event = _REACHED.get(Status(str(details["to"])))
+        if event:
+            told = Happening(event, {"incident": self.reference})
+            outbox.announce(self.incident.project_id, [told], self.moment)
 
     def finish(self) -> None:
         """Look for what happened outside, settle the status, and save the incident and its episode."""

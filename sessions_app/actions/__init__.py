@@ -31,6 +31,7 @@ from sessions_app.actions.rollback import rollback
 from sessions_app.actions.state import MERGE, REPLACE, freeze, resume, update_state
 from sessions_app.actions.traces import create_trace
 from sessions_app.actions.turns import add_turn
+from sessions_app.actions.webhooks import create_webhook, delete_webhook, update_webhook
 
 __all__ = [
     "MERGE",
@@ -51,9 +52,11 @@ __all__ = [
     "create_key",
     "create_session",
     "create_trace",
+    "create_webhook",
     "delete_entity",
     "delete_memory",
     "delete_session",
+    "delete_webhook",
     "erase_user",
     "fork",
     "freeze",
@@ -72,4 +75,5 @@ __all__ = [
     "update_memory",
     "update_session",
     "update_state",
+    "update_webhook",
 ]

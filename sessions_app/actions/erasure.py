@@ -20,6 +20,7 @@ from statebase_site.access.actor import Actor
 from statebase_site.access.models import Project
 from statebase_site.access.scopes import MEMORY_WRITE, SESSIONS_DELETE
 from statebase_site.base.json import JsonObject
+from statebase_site.webhooks import outbox
 
 sessions_erased = Signal()
 """Sent in the transaction of an erasure, with the `keys` of the sessions: copies of them go as well."""
@@ -58,6 +59,7 @@ def _erase(*, user_id: str, by: Actor) -> None:
     Project.objects.filter(pk=by.project.pk).update(purging=False)
     keys = [each.pk for each in own]
     sessions_erased.send(sender=None, keys=keys)
+    outbox.forget_user(by.project.pk, user_id)
     remove_sessions(AgentSession.objects.filter(pk__in=keys))
     idempotency.forget_sessions(by.project, {each.public_id for each in own})
     memory_index.forget_removed()

@@ -92,4 +92,4 @@ def append_note(step: RecordedNote, append: Append) -> None:
         raise InvalidInput(f"The export has a note with the server's own name {action}.", param="action")
     note = client_note(append.agent_session, action, step.details, check_metadata(step.metadata), append.by)
     note.created_at = step.at
-    store.append_client_trace(note)
+    store.append_client_trace(note, announced=False)

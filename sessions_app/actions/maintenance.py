@@ -31,6 +31,8 @@ from statebase_site.access.models import Project
 from statebase_site.base import clock
 from statebase_site.base.clock import isoformat
 from statebase_site.base.jobs import do_all
+from statebase_site.webhooks import outbox
+from statebase_site.webhooks.models import Delivery
 
 _BATCH = 200  # sessions a round
 _VERSIONS_AT_ONCE = 1000
@@ -122,7 +124,9 @@ _OF_SESSION = (
 
 def remove_sessions(sessions: QuerySet[AgentSession]) -> None:
     """Delete sessions with all that hangs on them; the caller's transaction and right to do so."""
-    keys = list(sessions.values_list("pk", flat=True))
+    ids = dict(sessions.values_list("pk", "public_id"))
+    keys = list(ids)
+    outbox.forget(ids.values())
     # The triggers let the rows of a session go only once it is marked.
     AgentSession.objects.filter(pk__in=keys).update(purging=True)
     remove_rows(MemoryTag.objects.filter(memory__in=Memory.objects.filter(agent_session__in=keys)))
@@ -143,6 +147,7 @@ def remove_project_content(*, project: Project) -> None:
     remove_sessions(AgentSession.objects.filter(project=project))
     remove_rows(MemoryTag.objects.filter(memory__in=Memory.objects.filter(project=project)))
     remove_rows(Memory.objects.filter(project=project))
+    remove_rows(Delivery.objects.filter(webhook__project=project))
     remove_rows(Trace._base_manager.filter(project=project))
     Project.objects.filter(pk=project.pk).update(purging=False)
 

@@ -7,37 +7,11 @@ head is kept as it was.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sessions_app.errors import EntityNotFound, MemoryNotFound, SessionNotFound, TraceNotFound
 from sessions_app.models import AgentSession, Entity, Memory, StateVersion, Trace, Turn
 from sessions_app.queries.versions import text_at
-from statebase_site.base.clock import isoformat
-
-# The head columns that answers show: kept with an idempotent answer, so that a replay says the same.
-_FACTS = (
-    "metadata_text",
-    "updated_at",
-    "ttl_seconds",
-    "expires_at",
-    "head_version",
-    "head_keyframe",
-    "turn_count",
-    "memory_count",
-    "frozen_at",
-    "frozen_version",
-    "frozen_by",
-)
-_TIMES = frozenset(("updated_at", "expires_at", "frozen_at"))
-
-
-def facts(agent_session: AgentSession) -> dict[str, Any]:
-    """The session's head as JSON, to be remembered."""
-    values = {name: getattr(agent_session, name) for name in _FACTS}
-    return {
-        name: isoformat(value) if isinstance(value, datetime) else value for name, value in values.items()
-    }
 
 
 def session_as_of(made: dict[str, Any]) -> AgentSession:
@@ -48,9 +22,7 @@ def session_as_of(made: dict[str, Any]) -> AgentSession:
     agent_session = AgentSession.objects.filter(public_id=made["session"]).first()
     if agent_session is None:
         raise SessionNotFound(made["session"])
-    for name, value in made["facts"].items():
-        setattr(agent_session, name, datetime.fromisoformat(value) if name in _TIMES and value else value)
-    return agent_session
+    return agent_session.as_of(made["facts"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +34,7 @@ class SessionWritten:
 
     def made(self) -> dict[str, Any]:
         """What `remember` keeps of it."""
-        return {"session": self.agent_session.public_id, "facts": facts(self.agent_session)}
+        return {"session": self.agent_session.public_id, "facts": self.agent_session.facts()}
 
     @classmethod
     def again(cls, made: dict[str, Any]) -> SessionWritten:
@@ -84,7 +56,7 @@ class StateWritten:
         return {
             "session": self.agent_session.public_id,
             "version": self.version.number,
-            "facts": facts(self.agent_session),
+            "facts": self.agent_session.facts(),
         }
 
     @classmethod
@@ -108,7 +80,7 @@ class TurnWritten:
         return {
             "session": self.agent_session.public_id,
             "turn": self.turn.number,
-            "facts": facts(self.agent_session),
+            "facts": self.agent_session.facts(),
         }
 
     @classmethod

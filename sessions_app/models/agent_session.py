@@ -13,12 +13,29 @@ from django.urls import reverse
 from sessions_app.enums import SessionStatus
 from statebase_site.access.models import Project
 from statebase_site.base import clock, json
+from statebase_site.base.clock import isoformat
 from statebase_site.base.ids import new_id
 
 
 def new_session_id() -> str:
     """A fresh id `sess_…`."""
     return new_id("sess")
+
+
+_FACTS = (
+    "metadata_text",
+    "updated_at",
+    "ttl_seconds",
+    "expires_at",
+    "head_version",
+    "head_keyframe",
+    "turn_count",
+    "memory_count",
+    "frozen_at",
+    "frozen_version",
+    "frozen_by",
+)
+_TIMES = frozenset(("updated_at", "expires_at", "frozen_at"))
 
 
 class AgentSession(models.Model):
@@ -122,6 +139,22 @@ class AgentSession(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("sessions:time-machine", args=[self.public_id])
+
+    is_listened_to: bool | None = None
+    """Whether a webhook of the project listens: known where the row was locked for writing, else None."""
+
+    def facts(self) -> json.JsonObject:
+        """What answers show of the head beside a version, as JSON: so that later they can say the same."""
+        values = {name: getattr(self, name) for name in _FACTS}
+        return {
+            name: isoformat(value) if isinstance(value, datetime) else value for name, value in values.items()
+        }
+
+    def as_of(self, facts: json.JsonObject) -> AgentSession:
+        """This session with its head set to what `facts` said once; not to be saved."""
+        for name, value in facts.items():
+            setattr(self, name, datetime.fromisoformat(value) if name in _TIMES and value else value)  # type: ignore[arg-type]
+        return self
 
     @property
     def metadata(self) -> json.JsonObject:

@@ -1,0 +1,8 @@
+"""Webhooks and their deliveries."""
+
+from django.apps import AppConfig
+
+
+class WebhooksConfig(AppConfig):
+    name = "statebase_site.webhooks"
+    label = "webhooks"

@@ -1,0 +1,167 @@
+"""The worker's part: sending what is due, and trying again what failed.
+
+A delivery is claimed by setting the moment at which it counts as lost, then sent outside of any transaction,
+then its outcome is written. Whoever dies in between leaves it due again: it is sent at least once.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import close_old_connections, connection, transaction
+
+from statebase_site.base import clock, json
+from statebase_site.base.clock import isoformat
+from statebase_site.webhooks.models import Attempt, Delivery, DeliveryState
+from statebase_site.webhooks.sending import send
+
+PAUSES = tuple(
+    timedelta(**each)
+    for each in ({"seconds": 10}, {"minutes": 1}, {"minutes": 10}, {"hours": 1}, {"hours": 6}, {"hours": 24})
+)
+"""After each try that failed; after the one behind the last pause it is given up."""
+SENDERS = 8
+"""Deliveries that one worker sends at a time."""
+SENDERS_OF_ONE = 2
+"""Of those, to one webhook: a slow address keeps nobody else waiting."""
+
+_LOST_AFTER = timedelta(seconds=90)
+_SECONDS_BETWEEN_LOOKS = 1.0
+_REMOVED_AT_ONCE = 1_000
+_ATTEMPTS_KEPT = 30
+_log = logging.getLogger(__name__)
+
+Subject = Callable[[Delivery], dict[str, Any] | None]
+"""What a delivery tells of, to be rendered as its body's `data`; None where it is gone."""
+
+
+def run(stop: threading.Event, data_of: Subject) -> None:
+    """Send what is due until `stop` is set; what is under way then is waited for."""
+    under_way: dict[Future[None], int] = {}
+    with ThreadPoolExecutor(SENDERS, thread_name_prefix="webhooks") as senders:
+        while not stop.is_set():
+            try:
+                busy = {pk for pk, times in Counter(under_way.values()).items() if times >= SENDERS_OF_ONE}
+                claimed = claim(SENDERS - len(under_way), without=busy) if len(under_way) < SENDERS else []
+            except Exception:
+                _log.exception("Looking for webhook deliveries failed; it is tried again")
+                claimed = []
+            finally:
+                close_old_connections()
+            for delivery in claimed:
+                under_way[senders.submit(_deliver_and_let_go, delivery, data_of)] = delivery.webhook_id
+            if under_way:
+                done, _ = wait(under_way, timeout=_SECONDS_BETWEEN_LOOKS, return_when=FIRST_COMPLETED)
+                for each in done:
+                    del under_way[each]
+            else:
+                stop.wait(_SECONDS_BETWEEN_LOOKS)
+
+
+def claim(most: int, *, without: Collection[int] = ()) -> list[Delivery]:
+    """Up to `most` deliveries that are due, now ours to send: few of one webhook, none of `without`."""
+    now = clock.now()
+    due = (
+        Delivery.objects.filter(
+            state=DeliveryState.PENDING,
+            next_try_at__lte=now,
+            webhook__is_active=True,
+            webhook__deleted_at=None,
+        )
+        .exclude(webhook__in=list(without))
+        .order_by("next_try_at", "id")
+    )
+    if not due.exists():  # so that an idle worker takes no lock
+        return []
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            due = due.select_for_update(skip_locked=True, no_key=True, of=("self",))
+        taken: Counter[int] = Counter()
+        claimed: list[Delivery] = []
+        for delivery in due.select_related("webhook")[: most * 20]:
+            if len(claimed) < most and taken[delivery.webhook_id] < SENDERS_OF_ONE:
+                taken[delivery.webhook_id] += 1
+                claimed.append(delivery)
+        lost_at = now + _LOST_AFTER
+        Delivery.objects.filter(pk__in=[each.pk for each in claimed]).update(next_try_at=lost_at)
+    for delivery in claimed:
+        delivery.next_try_at = lost_at
+    return claimed
+
+
+def _deliver_and_let_go(delivery: Delivery, data_of: Subject) -> None:
+    try:
+        deliver(delivery, data_of)
+    except Exception:
+        _log.exception("A webhook delivery failed in itself; it is tried again later")
+    finally:
+        close_old_connections()
+
+
+def deliver(delivery: Delivery, data_of: Subject) -> None:
+    """Send a claimed delivery once, and write down how that ended."""
+    body = body_of(delivery, data_of)
+    if body is None:
+        _write(delivery, state=DeliveryState.DROPPED, next_try_at=None)
+        return
+    webhook = delivery.webhook
+    attempt = send(
+        webhook.url,
+        body,
+        secret=webhook.secret,
+        event=delivery.event,
+        event_id=delivery.event_id,
+        version=settings.VERSION,
+        private_allowed=settings.WEBHOOK_PRIVATE_NETWORKS,
+    )
+    tries = delivery.tries + 1
+    attempts = [*delivery.attempts, attempt][-_ATTEMPTS_KEPT:]
+    state, next_try_at = DeliveryState.PENDING, None
+    if attempt.succeeded:
+        state = DeliveryState.DELIVERED
+    elif tries > len(PAUSES):
+        state = DeliveryState.FAILED
+    else:
+        next_try_at = clock.now() + PAUSES[tries - 1]
+    _write(delivery, state=state, next_try_at=next_try_at, tries=tries, attempts_text=_text(attempts))
+
+
+def body_of(delivery: Delivery, data_of: Subject) -> bytes | None:
+    """What is sent, to the byte; None where the delivery's subject is gone."""
+    data = data_of(delivery)
+    if data is None:
+        return None
+    return json.render(
+        {
+            "id": delivery.event_id,
+            "type": delivery.event,
+            "created_at": isoformat(delivery.created_at),
+            "data": data,
+        }
+    )
+
+
+def forget_old() -> int:
+    """Remove deliveries past their days (setting); those still waiting stay."""
+    before = clock.now() - timedelta(days=settings.WEBHOOK_DELIVERY_DAYS)
+    old = Delivery.objects.filter(created_at__lt=before)
+    old = old.exclude(state=DeliveryState.PENDING, webhook__deleted_at=None)
+    keys = list(old.order_by("created_at").values_list("pk", flat=True)[:_REMOVED_AT_ONCE])
+    return Delivery.objects.filter(pk__in=keys).delete()[0]
+
+
+def _write(delivery: Delivery, **changes: object) -> None:
+    # Unless another worker took it for lost meanwhile: then that one answers for it.
+    Delivery.objects.filter(pk=delivery.pk, next_try_at=delivery.next_try_at).update(**changes)
+
+
+def _text(attempts: list[Attempt]) -> str:
+    return json.dumps([asdict(each) for each in attempts])
