@@ -15,6 +15,7 @@ _OF_SESSION = {
     Action.SESSION_CREATED: Event.SESSION_CREATED,
     Action.SESSION_UPDATED: Event.SESSION_UPDATED,
     Action.SESSION_DELETED: Event.SESSION_DELETED,
+    Action.SESSION_RESTORED: Event.SESSION_UPDATED,
     Action.SESSION_EXPIRED: Event.SESSION_EXPIRED,
     Action.SESSION_FROZEN: Event.SESSION_FROZEN,
     Action.SESSION_UNFROZEN: Event.SESSION_UNFROZEN,
@@ -41,8 +42,9 @@ def happenings(
     if agent_session is not None:
         head = {"session": agent_session.public_id, "head": agent_session.facts()}
     for trace in traces:
+        memory_id = trace.resource_id if trace.resource_type == "memory" else None
         for event, subject in _told(trace, head, version, turn):
-            yield Happening(event, subject, trace.session_public_id, trace.user_id)
+            yield Happening(event, subject, trace.session_public_id, trace.user_id, memory_id)
 
 
 def _told(

@@ -66,10 +66,8 @@ def create(request: ApiRequest, body: MakeWebhook) -> HttpResponse:
     webhook, again = actions.create_webhook(
         url=body.url, events=body.events, secret=body.secret, by=request.actor
     )
-    answer = json_answer(_payload(webhook) | {"secret": webhook.secret}, 201)
-    if again:
-        answer["Idempotency-Replayed"] = "true"
-    return answer
+    # A repeated request is answered with it again: only who knows its key and body asks for it.
+    return _answer(_payload(webhook) | {"secret": webhook.secret}, 201, again=again)
 
 
 @router.get("/webhooks", auth=manages_webhooks, response=List[Webhook], summary="List webhooks, newest first")
@@ -90,14 +88,14 @@ def read(request: ApiRequest, webhook_id: str) -> HttpResponse:
 
 @router.patch("/webhooks/{webhook_id}", auth=manages_webhooks, response=Webhook, summary="Change a webhook")
 def change(request: ApiRequest, webhook_id: str, body: ChangeWebhook) -> HttpResponse:
-    webhook = actions.update_webhook(
+    webhook, again = actions.update_webhook(
         webhook_id=webhook_id,
         url=body.url,
         events=body.events,
         is_active=body.is_active,
         by=request.actor,
     )
-    return json_answer(_payload(webhook))
+    return _answer(_payload(webhook), 200, again=again)
 
 
 @router.delete(
@@ -109,6 +107,13 @@ def change(request: ApiRequest, webhook_id: str, body: ChangeWebhook) -> HttpRes
 def delete(request: ApiRequest, webhook_id: str) -> HttpResponse:
     actions.delete_webhook(webhook_id=webhook_id, by=request.actor)
     return HttpResponse(status=204)
+
+
+def _answer(payload: dict[str, Any], status: int, *, again: bool) -> HttpResponse:
+    answer = json_answer(payload, status)
+    if again:
+        answer["Idempotency-Replayed"] = "true"
+    return answer
 
 
 def _payload(webhook: StoredWebhook) -> dict[str, Any]:

@@ -90,6 +90,7 @@ def _remove_memories(user_id: str, others: list[AgentSession], by: Actor) -> int
     by_key = {each.pk: each for each in others}
     here = Q(agent_session=None) | Q(agent_session__in=by_key)
     found = list(queries.memories_elsewhere(by, user_id).filter(here).order_by("pk").select_for_update())
+    outbox.forget_memories(memory.public_id for memory in found)
     for memory in found:
         if memory.agent_session_id is not None:
             _trace_removed(memory, by_key[memory.agent_session_id], by)

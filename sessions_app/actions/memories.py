@@ -22,6 +22,7 @@ from statebase_site.access.scopes import MEMORY_WRITE
 from statebase_site.base import clock
 from statebase_site.base.ids import new_id
 from statebase_site.base.json import JsonObject
+from statebase_site.webhooks import outbox
 
 
 @action
@@ -162,6 +163,7 @@ def delete_memory(*, memory_id: str, reason: str | None = None, by: Actor) -> No
         agent_session.memory_count -= 1
         agent_session.save(update_fields=["memory_count"])
     details: JsonObject = {"reason": reason, "content_sha256": _hash(memory.content)}
+    outbox.forget_memories([memory.public_id])
     _trace(Action.MEMORY_DELETED, memory, agent_session, details, by)
     memory.delete()
 

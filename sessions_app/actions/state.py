@@ -66,13 +66,15 @@ def update_state(
 def freeze(*, session_id: str, reason: str | None = None, by: Actor) -> StateWritten:
     """Stop the session: from the answer on, nothing changes it but its rollback and resume."""
     frozen: JsonObject = {control_keys.INCIDENT: True, control_keys.FROZEN: True}
-    return update_state(session_id=session_id, changes=frozen, reasoning=reason, by=by)
+    reasoning = check_reasoning(reason, "reason")
+    return update_state(session_id=session_id, changes=frozen, reasoning=reasoning, by=by)
 
 
 def resume(*, session_id: str, reason: str | None = None, by: Actor) -> StateWritten:
     """Let a frozen session go on; needs `incident:manage`."""
     thawed: JsonObject = {control_keys.INCIDENT: False, control_keys.FROZEN: False}
-    return update_state(session_id=session_id, changes=thawed, reasoning=reason, by=by)
+    reasoning = check_reasoning(reason, "reason")
+    return update_state(session_id=session_id, changes=thawed, reasoning=reasoning, by=by)
 
 
 def append_update(

@@ -72,6 +72,8 @@ def delete_webhook(*, webhook_id: str, by: Actor) -> Webhook:
     webhook = _locked(by, webhook_id)
     webhook.deleted_at, webhook.secret = clock.now(), ""
     webhook.save(update_fields=["deleted_at", "secret"])
+    waiting = Delivery.objects.filter(webhook=webhook, state=DeliveryState.PENDING)
+    waiting.update(state=DeliveryState.DROPPED, next_try_at=None)
     return webhook
 
 

@@ -11,8 +11,9 @@ from statebase_site.webhooks.errors import AddressRefused
 URL_MOST = 2048
 """Characters of a URL."""
 
-# Addresses that hold an IPv4 address which a gateway sends on to: that one would have to be looked at, too.
-_TRANSLATED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16")))
+# All public IPv6 hosts are in the first. In the second each address holds an IPv4 one that a gateway sends on
+# to, which would have to be looked at, too.
+_PUBLIC_6, _SIX_TO_FOUR = map(ipaddress.ip_network, ("2000::/3", "2002::/16"))
 _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa")
 
 _WHAT_TO_DO = "Whoever runs this server can allow it with STATEBASE_WEBHOOK_PRIVATE_NETWORKS."
@@ -27,11 +28,11 @@ def check_url(url: str, *, private_allowed: bool) -> str:
         raise AddressRefused(f"A URL has at most {URL_MOST:,} ASCII characters and no spaces.", param="url")
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
+        host, port = parts.hostname, parts.port
     except ValueError:
-        host = None
+        host, port = None, None
         parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or not host:
+    if parts.scheme not in ("http", "https") or not host or port == 0:
         raise AddressRefused(
             "This is no URL that a webhook can be sent to.",
             param="url",
@@ -69,14 +70,22 @@ def is_private(address: str) -> bool:
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped:
             ip = ip.ipv4_mapped
-        elif any(ip in network for network in _TRANSLATED):
+        elif ip not in _PUBLIC_6 or ip in _SIX_TO_FOUR:
             return True
     return not ip.is_global or ip.is_multicast
 
 
 def _is_private_name(host: str) -> bool:
+    name = host.rstrip(".")
     try:
-        return is_private(host)
+        return is_private(_as_address(name))
     except ValueError:
-        name = host.rstrip(".")
         return any(name == local or name.endswith(f".{local}") for local in _LOCAL_NAMES)
+
+
+def _as_address(name: str) -> str:
+    """The older spellings of IPv4 addresses, such as 2130706433 or 0x7f.1, as the resolver reads them."""
+    try:
+        return socket.inet_ntoa(socket.inet_aton(name))
+    except OSError:
+        return name

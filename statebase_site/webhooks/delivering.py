@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 from django.conf import settings
@@ -48,16 +49,11 @@ def run(stop: threading.Event, data_of: Subject) -> None:
     under_way: dict[Future[None], int] = {}
     with ThreadPoolExecutor(SENDERS, thread_name_prefix="webhooks") as senders:
         while not stop.is_set():
-            try:
-                busy = {pk for pk, times in Counter(under_way.values()).items() if times >= SENDERS_OF_ONE}
-                claimed = claim(SENDERS - len(under_way), without=busy) if len(under_way) < SENDERS else []
-            except Exception:
-                _log.exception("Looking for webhook deliveries failed; it is tried again")
-                claimed = []
-            finally:
-                close_old_connections()
+            claimed = _claim_beside(Counter(under_way.values()))
             for delivery in claimed:
                 under_way[senders.submit(_deliver_and_let_go, delivery, data_of)] = delivery.webhook_id
+            if claimed and len(under_way) < SENDERS:
+                continue  # behind those of a busy webhook, others may be due
             if under_way:
                 done, _ = wait(under_way, timeout=_SECONDS_BETWEEN_LOOKS, return_when=FIRST_COMPLETED)
                 for each in done:
@@ -66,8 +62,23 @@ def run(stop: threading.Event, data_of: Subject) -> None:
                 stop.wait(_SECONDS_BETWEEN_LOOKS)
 
 
-def claim(most: int, *, without: Collection[int] = ()) -> list[Delivery]:
-    """Up to `most` deliveries that are due, now ours to send: few of one webhook, none of `without`."""
+def _claim_beside(under_way: Counter[int]) -> list[Delivery]:
+    free = SENDERS - under_way.total()
+    try:
+        return claim(free, under_way=under_way) if free else []
+    except Exception:
+        _log.exception("Looking for webhook deliveries failed; it is tried again")
+        return []
+    finally:
+        close_old_connections()
+
+
+def claim(most: int, *, under_way: Mapping[int, int] = MappingProxyType({})) -> list[Delivery]:
+    """Up to `most` deliveries that are due, now ours to send: few of one webhook.
+
+    `under_way`: how many of each webhook are being sent already.
+    """
+    busy = [pk for pk, times in under_way.items() if times >= SENDERS_OF_ONE]
     now = clock.now()
     due = (
         Delivery.objects.filter(
@@ -76,7 +87,7 @@ def claim(most: int, *, without: Collection[int] = ()) -> list[Delivery]:
             webhook__is_active=True,
             webhook__deleted_at=None,
         )
-        .exclude(webhook__in=list(without))
+        .exclude(webhook__in=busy)
         .order_by("next_try_at", "id")
     )
     if not due.exists():  # so that an idle worker takes no lock
@@ -84,7 +95,7 @@ def claim(most: int, *, without: Collection[int] = ()) -> list[Delivery]:
     with transaction.atomic():
         if connection.vendor == "postgresql":
             due = due.select_for_update(skip_locked=True, no_key=True, of=("self",))
-        taken: Counter[int] = Counter()
+        taken = Counter(under_way)
         claimed: list[Delivery] = []
         for delivery in due.select_related("webhook")[: most * 20]:
             if len(claimed) < most and taken[delivery.webhook_id] < SENDERS_OF_ONE:

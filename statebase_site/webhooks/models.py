@@ -88,6 +88,8 @@ class Delivery(models.Model):
     # By these the rows go with a session that is purged and a user who is erased.
     session_public_id = models.CharField(max_length=40, null=True)
     user_id = models.CharField(max_length=255, null=True)
+    # And by this their answers, which may repeat what they were told of a memory.
+    memory_id = models.CharField(max_length=40, null=True)
     created_at = models.DateTimeField()
     state = models.CharField(max_length=9, choices=DeliveryState, default=DeliveryState.PENDING)
     tries = models.PositiveIntegerField(default=0, help_text="Since it was written or sent again.")
@@ -107,6 +109,11 @@ class Delivery(models.Model):
                 fields=["session_public_id"],
                 name="delivery_of_session",
                 condition=Q(session_public_id__isnull=False),
+            ),
+            models.Index(
+                fields=["memory_id"],
+                name="delivery_of_memory",
+                condition=Q(memory_id__isnull=False),
             ),
             models.Index(fields=["created_at"], name="delivery_age"),
         ]

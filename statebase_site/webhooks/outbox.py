@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 
-from statebase_site.base import json
+from statebase_site.base import clock, json
 from statebase_site.base.ids import new_id
 from statebase_site.base.json import JsonObject
 from statebase_site.webhooks.events import Event
@@ -26,6 +26,7 @@ class Happening:
     subject: JsonObject
     session_id: str | None = None
     user_id: str | None = None
+    memory_id: str | None = None
 
 
 def listening(project_pk: int) -> list[Webhook]:
@@ -54,8 +55,9 @@ def deliveries(
                 subject_text=json.dumps(happening.subject),
                 session_public_id=happening.session_id,
                 user_id=happening.user_id,
+                memory_id=happening.memory_id,
                 created_at=moment,
-                next_try_at=moment,
+                next_try_at=clock.now(),
             )
             for webhook, events in wanted
             if happening.event in events
@@ -73,6 +75,18 @@ def announce(project_pk: int, happenings: Iterable[Happening], moment: datetime)
 def forget(session_ids: Iterable[str]) -> None:
     """Remove all deliveries about these sessions: part of their purge."""
     Delivery.objects.filter(session_public_id__in=list(session_ids)).delete()
+
+
+def forget_memories(memory_ids: Iterable[str]) -> None:
+    """Remove how deliveries about these memories were answered, which may repeat them: part of deleting them.
+
+    The deliveries stay: what they tell is read when they are sent, so of a memory that is gone it is nothing.
+    """
+    Delivery.objects.filter(memory_id__in=list(memory_ids)).update(
+        attempts_text="[]",
+        # So that the outcome of one that is on its way now is not written down after this.
+        next_try_at=F("next_try_at") + timedelta(microseconds=1),
+    )
 
 
 def forget_user(project_pk: int, user_id: str) -> None:

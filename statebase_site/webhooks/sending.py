@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import ssl
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpcore
 
@@ -22,6 +24,8 @@ SECONDS_MOST = 10.0
 SAID_MOST = 200
 """Characters kept of how the answer began, where it was no success."""
 
+SIGNATURE_HEADER = "X-StateBase-Signature"
+
 _WRITTEN_AT_ONCE = 16_384  # bytes
 _trusted = ssl.create_default_context()
 
@@ -31,18 +35,26 @@ def signature(secret: str, body: bytes) -> str:
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-def send(
-    url: str, body: bytes, *, secret: str, event: str, event_id: str, version: str, private_allowed: bool
-) -> Attempt:
-    """POST the body, and say how that ended; raises nothing that the other side can cause."""
-    headers: dict[str | bytes, str | bytes] = {
+def headers_of(
+    url: str, body: bytes, *, secret: str, event: str, event_id: str, version: str
+) -> dict[str, str]:
+    """What stands above the body, but for its length."""
+    return {
+        "Host": urlsplit(url).netloc,
         "Content-Type": "application/json",
         "User-Agent": f"StateBase/{version}",
         "Connection": "close",
         "X-StateBase-Event": event,
         "X-StateBase-Delivery": event_id,
-        "X-StateBase-Signature": signature(secret, body),
+        SIGNATURE_HEADER: signature(secret, body),
     }
+
+
+def send(
+    url: str, body: bytes, *, secret: str, event: str, event_id: str, version: str, private_allowed: bool
+) -> Attempt:
+    """POST the body, and say how that ended; raises nothing that the other side can cause."""
+    headers = headers_of(url, body, secret=secret, event=event, event_id=event_id, version=version)
     at, started = isoformat(clock.now()), time.perf_counter()
     status = fault = said = None
     try:
@@ -52,22 +64,32 @@ def send(
     except (httpcore.ProtocolError, httpcore.UnsupportedProtocol):
         fault = "What answers there does not speak HTTP."
     ms = round((time.perf_counter() - started) * 1000, 1)
-    return Attempt(at, ms, status, fault, None if status and 200 <= status < 300 else said)
+    return Attempt(at, ms, status, fault, None if _is_success(status) else said)
 
 
-def _post(url: str, body: bytes, headers: Mapping[str | bytes, str | bytes], door: _Door) -> tuple[int, str]:
+def _post(url: str, body: bytes, headers: Mapping[str, str], door: _Door) -> tuple[int, str]:
     with (
         httpcore.ConnectionPool(ssl_context=_trusted, network_backend=door) as pool,
-        pool.stream("POST", url, headers=headers, content=body) as answer,
+        pool.stream("POST", url, headers=list(headers.items()), content=body) as answer,
     ):
-        begun = b""
-        if not 200 <= answer.status < 300:
-            for part in answer.iter_stream():
-                begun += part
-                if len(begun) >= SAID_MOST * 4:
-                    break
+        begun = b"" if _is_success(answer.status) else _beginning(answer)
     said = begun.decode(errors="replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
     return answer.status, said[:SAID_MOST]
+
+
+def _beginning(answer: httpcore.Response) -> bytes:
+    """How the body begins: as much of it as comes in time, since the status is known in any case."""
+    begun = b""
+    with contextlib.suppress(httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError):
+        for part in answer.iter_stream():
+            begun += part
+            if len(begun) >= SAID_MOST * 4:
+                break
+    return begun
+
+
+def _is_success(status: int | None) -> bool:
+    return status is not None and 200 <= status < 300
 
 
 def _in_words(error: Exception) -> str:

@@ -30,6 +30,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(condition=models.Q(('deleted_at__isnull', True), ('is_active', True)), fields=['project'], name='webhook_listening'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -50,34 +53,16 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'indexes': [
+                    models.Index(condition=models.Q(('state', 'pending')), fields=['next_try_at', 'id'], name='delivery_due'),
+                    models.Index(fields=['webhook', 'id'], name='delivery_of_webhook'),
+                    models.Index(condition=models.Q(('session_public_id__isnull', False)), fields=['session_public_id'], name='delivery_of_session'),
+                    models.Index(fields=['created_at'], name='delivery_age'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('webhook', 'event_id'), name='delivery_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('next_try_at__isnull', False), ('state', 'pending')), models.Q(('state', 'pending'), _negated=True), _connector='OR'), name='delivery_pending_has_time'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='webhook',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', True), ('is_active', True)), fields=['project'], name='webhook_listening'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('state', 'pending')), fields=['next_try_at', 'id'], name='delivery_due'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['webhook', 'id'], name='delivery_of_webhook'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('session_public_id__isnull', False)), fields=['session_public_id'], name='delivery_of_session'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['created_at'], name='delivery_age'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.UniqueConstraint(fields=('webhook', 'event_id'), name='delivery_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('next_try_at__isnull', False), ('state', 'pending')), models.Q(('state', 'pending'), _negated=True), _connector='OR'), name='delivery_pending_has_time'),
         ),
     ]
