@@ -49,6 +49,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['number'],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('checkpoint_after__isnull', True), ('checkpoint_session__isnull', True)), models.Q(('checkpoint_after__isnull', False), ('checkpoint_session__isnull', False)), _connector='OR'), name='episode_checkpoint_whole'),
+                    models.CheckConstraint(condition=models.Q(('answered_at__isnull', True), models.Q(('missing_checkpoint__isnull', False), ('no_permission_check__isnull', False), ('no_validation__isnull', False), ('state_drift__isnull', False)), _connector='OR'), name='episode_answers_whole'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -94,6 +98,14 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
+                'indexes': [
+                    models.Index(condition=models.Q(('held_at__isnull', True), ('freeze_wanted', True), _connector='OR'), fields=['id'], name='affected_waiting'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('episode', 'agent_session'), name='affected_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('divergence_version__isnull', True), ('last_good_version__isnull', True)), models.Q(('divergence_version__isnull', False), ('last_good_version__isnull', False), ('last_good_version__lt', models.F('divergence_version'))), _connector='OR'), name='affected_good_before_divergence'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('freeze_version__isnull', True), ('frozen_at__isnull', True), ('quiet_since__isnull', True)), models.Q(('freeze_version__isnull', False), ('frozen_at__isnull', False), ('quiet_since__isnull', False)), _connector='OR'), name='affected_freeze_whole'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -108,6 +120,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['made_at', 'id'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('affected', 'step'), name='exemption_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -144,6 +159,21 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['project', 'created_at', 'id'], name='incident_newest'),
+                    models.Index(fields=['project', 'status', 'severity'], name='incident_status'),
+                    models.Index(condition=models.Q(('status__in', ('triage', 'open', 'contained', 'recovered', 'resolved'))), fields=['id'], name='incident_active'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'number'), name='incident_number_once'),
+                    models.UniqueConstraint(condition=models.Q(('dedup_key__isnull', False), ('status__in', ('triage', 'open', 'contained', 'recovered', 'resolved'))), fields=('project', 'dedup_key'), name='incident_dedup_once_open'),
+                    models.CheckConstraint(condition=models.Q(('status__in', ['triage', 'open', 'contained', 'recovered', 'resolved', 'closed', 'declined', 'duplicate'])), name='incident_status_known'),
+                    models.CheckConstraint(condition=models.Q(('severity__isnull', True), ('severity__in', ['S1', 'S2', 'S3', 'S4']), _connector='OR'), name='incident_severity_known'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('peak_severity__isnull', False), ('severity__isnull', False)), models.Q(('peak_severity__isnull', True), ('severity__isnull', True)), _connector='OR'), name='incident_severity_has_peak'),
+                    models.CheckConstraint(condition=models.Q(('severity__isnull', True), ('peak_severity__lte', models.F('severity')), _connector='OR'), name='incident_peak_is_worst'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('status', 'duplicate'), ('duplicate_of__isnull', False)), models.Q(models.Q(('status', 'duplicate'), _negated=True), ('duplicate_of__isnull', True)), _connector='OR'), name='incident_duplicate_names_other'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', False), ('status', 'closed')), models.Q(models.Q(('status', 'closed'), _negated=True), ('closed_at__isnull', True)), _connector='OR'), name='incident_closed_has_time'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -156,6 +186,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['joined_at', 'id'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('incident', 'user'), name='helper_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -176,6 +209,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['number'],
+                'indexes': [
+                    models.Index(condition=models.Q(('done_at__isnull', True)), fields=['due'], name='follow_up_open'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('incident', 'number'), name='follow_up_once'),
+                ],
             },
         ),
         migrations.AddField(
@@ -195,6 +234,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['made_at', 'id'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('episode', 'code'), name='override_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -212,6 +254,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pinned_at', 'id'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('affected', 'kind', 'target'), name='pin_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -258,6 +303,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['requested_at', 'id'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('scenario', 'session_id'), name='scenario_run_once'),
+                    models.UniqueConstraint(condition=models.Q(('outcome__isnull', True)), fields=('scenario',), name='scenario_waits_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('judged_version__isnull', True), ('outcome__isnull', True)), models.Q(('finished_at__isnull', False), ('judged_version__isnull', False), ('outcome__isnull', False)), _connector='OR'), name='scenario_run_finished_whole'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -283,6 +333,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['occurred_at', 'sequence'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('incident', 'sequence'), name='event_sequence_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -305,117 +358,9 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('affected', 'turn_id'), name='effect_once'), models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('disposition__isnull', True)), models.Q(('decided_at__isnull', False), ('disposition__isnull', False)), _connector='OR'), name='effect_decided_whole')],
             },
         ),
-        migrations.AddIndex(
-            model_name='affectedsession',
-            index=models.Index(condition=models.Q(('held_at__isnull', True), ('freeze_wanted', True), _connector='OR'), fields=['id'], name='affected_waiting'),
-        ),
-        migrations.AddConstraint(
-            model_name='affectedsession',
-            constraint=models.UniqueConstraint(fields=('episode', 'agent_session'), name='affected_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='affectedsession',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('divergence_version__isnull', True), ('last_good_version__isnull', True)), models.Q(('divergence_version__isnull', False), ('last_good_version__isnull', False), ('last_good_version__lt', models.F('divergence_version'))), _connector='OR'), name='affected_good_before_divergence'),
-        ),
-        migrations.AddConstraint(
-            model_name='affectedsession',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('freeze_version__isnull', True), ('frozen_at__isnull', True), ('quiet_since__isnull', True)), models.Q(('freeze_version__isnull', False), ('frozen_at__isnull', False), ('quiet_since__isnull', False)), _connector='OR'), name='affected_freeze_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='exemption',
-            constraint=models.UniqueConstraint(fields=('affected', 'step'), name='exemption_once'),
-        ),
-        migrations.AddIndex(
-            model_name='incident',
-            index=models.Index(fields=['project', 'created_at', 'id'], name='incident_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='incident',
-            index=models.Index(fields=['project', 'status', 'severity'], name='incident_status'),
-        ),
-        migrations.AddIndex(
-            model_name='incident',
-            index=models.Index(condition=models.Q(('status__in', ('triage', 'open', 'contained', 'recovered', 'resolved'))), fields=['id'], name='incident_active'),
-        ),
-        migrations.AddConstraint(
-            model_name='incident',
-            constraint=models.UniqueConstraint(fields=('project', 'number'), name='incident_number_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='incident',
-            constraint=models.UniqueConstraint(condition=models.Q(('dedup_key__isnull', False), ('status__in', ('triage', 'open', 'contained', 'recovered', 'resolved'))), fields=('project', 'dedup_key'), name='incident_dedup_once_open'),
-        ),
-        migrations.AddConstraint(
-            model_name='incident',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['triage', 'open', 'contained', 'recovered', 'resolved', 'closed', 'declined', 'duplicate'])), name='incident_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='incident',
-            constraint=models.CheckConstraint(condition=models.Q(('severity__isnull', True), ('severity__in', ['S1', 'S2', 'S3', 'S4']), _connector='OR'), name='incident_severity_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='incident',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('peak_severity__isnull', False), ('severity__isnull', False)), models.Q(('peak_severity__isnull', True), ('severity__isnull', True)), _connector='OR'), name='incident_severity_has_peak'),
-        ),
-        migrations.AddConstraint(
-            model_name='incident',
-            constraint=models.CheckConstraint(condition=models.Q(('severity__isnull', True), ('peak_severity__lte', models.F('severity')), _connector='OR'), name='incident_peak_is_worst'),
-        ),
-        migrations.AddConstraint(
-            model_name='incident',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'duplicate'), ('duplicate_of__isnull', False)), models.Q(models.Q(('status', 'duplicate'), _negated=True), ('duplicate_of__isnull', True)), _connector='OR'), name='incident_duplicate_names_other'),
-        ),
-        migrations.AddConstraint(
-            model_name='incident',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', False), ('status', 'closed')), models.Q(models.Q(('status', 'closed'), _negated=True), ('closed_at__isnull', True)), _connector='OR'), name='incident_closed_has_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='helper',
-            constraint=models.UniqueConstraint(fields=('incident', 'user'), name='helper_once'),
-        ),
-        migrations.AddIndex(
-            model_name='followup',
-            index=models.Index(condition=models.Q(('done_at__isnull', True)), fields=['due'], name='follow_up_open'),
-        ),
-        migrations.AddConstraint(
-            model_name='followup',
-            constraint=models.UniqueConstraint(fields=('incident', 'number'), name='follow_up_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='override',
-            constraint=models.UniqueConstraint(fields=('episode', 'code'), name='override_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='pin',
-            constraint=models.UniqueConstraint(fields=('affected', 'kind', 'target'), name='pin_once'),
-        ),
         migrations.AddConstraint(
             model_name='episode',
             constraint=models.UniqueConstraint(fields=('incident', 'number'), name='episode_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='episode',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('checkpoint_after__isnull', True), ('checkpoint_session__isnull', True)), models.Q(('checkpoint_after__isnull', False), ('checkpoint_session__isnull', False)), _connector='OR'), name='episode_checkpoint_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='episode',
-            constraint=models.CheckConstraint(condition=models.Q(('answered_at__isnull', True), models.Q(('missing_checkpoint__isnull', False), ('no_permission_check__isnull', False), ('no_validation__isnull', False), ('state_drift__isnull', False)), _connector='OR'), name='episode_answers_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='scenariorun',
-            constraint=models.UniqueConstraint(fields=('scenario', 'session_id'), name='scenario_run_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='scenariorun',
-            constraint=models.UniqueConstraint(condition=models.Q(('outcome__isnull', True)), fields=('scenario',), name='scenario_waits_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='scenariorun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('judged_version__isnull', True), ('outcome__isnull', True)), models.Q(('finished_at__isnull', False), ('judged_version__isnull', False), ('outcome__isnull', False)), _connector='OR'), name='scenario_run_finished_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='timelineevent',
-            constraint=models.UniqueConstraint(fields=('incident', 'sequence'), name='event_sequence_once'),
         ),
         # The database itself keeps timeline and evidence, from the first migration on.
         migrations.RunPython(install, migrations.RunPython.noop, elidable=False),

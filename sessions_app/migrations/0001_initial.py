@@ -56,6 +56,23 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['project', 'created_at', 'id'], name='session_newest'),
+                    models.Index(fields=['project', 'updated_at', 'id'], name='session_active'),
+                    models.Index(fields=['project', 'agent_id', 'created_at'], name='session_agent'),
+                    models.Index(fields=['project', 'user_id', 'created_at'], name='session_user'),
+                    models.Index(condition=models.Q(('frozen_at__isnull', False)), fields=['project', 'frozen_at'], name='session_frozen'),
+                    models.Index(condition=models.Q(('expired_at__isnull', True), ('expires_at__isnull', False)), fields=['expires_at'], name='session_to_expire'),
+                    models.Index(condition=models.Q(('deleted_at__isnull', True), ('paths_indexed_to__lt', models.F('head_version'))), fields=['id'], name='session_paths_to_index'),
+                    models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at'], name='session_deleted'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('imported_from__isnull', False)), fields=('project', 'imported_from'), name='session_imported_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('frozen_at__isnull', True), ('frozen_by__isnull', True), ('frozen_version__isnull', True)), models.Q(('frozen_at__isnull', False), ('frozen_by__isnull', False), ('frozen_version__isnull', False)), _connector='OR'), name='session_frozen_all_or_none'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('forked_from__isnull', True), ('forked_version__isnull', True), ('lineage_depth', 0)), models.Q(('forked_from__isnull', False), ('forked_version__isnull', False), ('lineage_depth__gt', 0)), _connector='OR'), name='session_forked_all_or_none'),
+                    models.CheckConstraint(condition=models.Q(('head_keyframe__lte', models.F('head_version'))), name='session_keyframe_past'),
+                    models.CheckConstraint(condition=models.Q(('expires_at__isnull', True), ('ttl_seconds__isnull', False), _connector='OR'), name='session_expiry_has_ttl'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -73,6 +90,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['opened_at', 'id'],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('released_at__isnull', True)), fields=('agent_session', 'label'), name='hold_open_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('released_at__isnull', True), ('released_by__isnull', True)), models.Q(('released_at__isnull', False), ('released_by__isnull', False)), _connector='OR'), name='hold_released_all_or_none'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -97,6 +118,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['agent_session', 'frozen_version', 'attempted_sha256'], name='refused_in_freeze'),
+                    models.Index(fields=['project', 'created_at'], name='refused_newest'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -107,6 +132,11 @@ class Migration(migrations.Migration):
                 ('value_sha256', models.CharField(help_text="Of the value's canonical JSON: typed equality.", max_length=64)),
                 ('agent_session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='metadata_pairs', to='sessions_app.agentsession')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['name', 'value_sha256', 'agent_session'], name='metadata_pair'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='SessionPath',
@@ -116,6 +146,11 @@ class Migration(migrations.Migration):
                 ('last_version', models.PositiveIntegerField()),
                 ('agent_session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changed_paths', to='sessions_app.agentsession')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('path', 'agent_session'), name='session_path_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='StateVersion',
@@ -144,6 +179,17 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField()),
                 ('agent_session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='versions', to='sessions_app.agentsession')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('kind', 'rollback')), fields=['agent_session', 'number'], name='version_rollbacks'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('kind', 'rollback'), ('restored_from__isnull', False), ('restored_from__lt', models.F('number'))), models.Q(models.Q(('kind', 'rollback'), _negated=True), ('restored_from__isnull', True)), _connector='OR'), name='version_rollback_names_earlier'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('kind', 'turn'), ('turn_id__isnull', False)), models.Q(models.Q(('kind', 'turn'), _negated=True), ('turn_id__isnull', True)), _connector='OR'), name='version_turn_names_turn'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('kind__in', ['create', 'fork']), ('number', 0)), models.Q(('number__gt', 0), models.Q(('kind__in', ['create', 'fork']), _negated=True)), _connector='OR'), name='version_zero_is_the_beginning'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('encoding', sessions_app.codec.Encoding['KEYFRAME']), ('keyframe', models.F('number'))), models.Q(('encoding', sessions_app.codec.Encoding['AGAINST_KEYFRAME']), ('keyframe__lt', models.F('number'))), _connector='OR'), name='version_keyframe_fits'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Trace',
@@ -173,6 +219,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['agent_session', 'created_at', 'id'], name='trace_of_session'),
+                    models.Index(fields=['project', 'created_at', 'id'], name='trace_of_project'),
+                    models.Index(fields=['project', 'action', 'created_at'], name='trace_of_action'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('position__isnull', False)), fields=('agent_session', 'position'), name='trace_chain_position_once'),
+                    models.CheckConstraint(condition=models.Q(('source', 'system'), ('position__isnull', True), _connector='OR'), name='trace_client_outside_chain'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -197,138 +252,16 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField()),
                 ('agent_session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='turns', to='sessions_app.agentsession')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='agentsession',
-            index=models.Index(fields=['project', 'created_at', 'id'], name='session_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='agentsession',
-            index=models.Index(fields=['project', 'updated_at', 'id'], name='session_active'),
-        ),
-        migrations.AddIndex(
-            model_name='agentsession',
-            index=models.Index(fields=['project', 'agent_id', 'created_at'], name='session_agent'),
-        ),
-        migrations.AddIndex(
-            model_name='agentsession',
-            index=models.Index(fields=['project', 'user_id', 'created_at'], name='session_user'),
-        ),
-        migrations.AddIndex(
-            model_name='agentsession',
-            index=models.Index(condition=models.Q(('frozen_at__isnull', False)), fields=['project', 'frozen_at'], name='session_frozen'),
-        ),
-        migrations.AddIndex(
-            model_name='agentsession',
-            index=models.Index(condition=models.Q(('expired_at__isnull', True), ('expires_at__isnull', False)), fields=['expires_at'], name='session_to_expire'),
-        ),
-        migrations.AddIndex(
-            model_name='agentsession',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', True), ('paths_indexed_to__lt', models.F('head_version'))), fields=['id'], name='session_paths_to_index'),
-        ),
-        migrations.AddIndex(
-            model_name='agentsession',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at'], name='session_deleted'),
-        ),
-        migrations.AddConstraint(
-            model_name='agentsession',
-            constraint=models.UniqueConstraint(condition=models.Q(('imported_from__isnull', False)), fields=('project', 'imported_from'), name='session_imported_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='agentsession',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('frozen_at__isnull', True), ('frozen_by__isnull', True), ('frozen_version__isnull', True)), models.Q(('frozen_at__isnull', False), ('frozen_by__isnull', False), ('frozen_version__isnull', False)), _connector='OR'), name='session_frozen_all_or_none'),
-        ),
-        migrations.AddConstraint(
-            model_name='agentsession',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('forked_from__isnull', True), ('forked_version__isnull', True), ('lineage_depth', 0)), models.Q(('forked_from__isnull', False), ('forked_version__isnull', False), ('lineage_depth__gt', 0)), _connector='OR'), name='session_forked_all_or_none'),
-        ),
-        migrations.AddConstraint(
-            model_name='agentsession',
-            constraint=models.CheckConstraint(condition=models.Q(('head_keyframe__lte', models.F('head_version'))), name='session_keyframe_past'),
-        ),
-        migrations.AddConstraint(
-            model_name='agentsession',
-            constraint=models.CheckConstraint(condition=models.Q(('expires_at__isnull', True), ('ttl_seconds__isnull', False), _connector='OR'), name='session_expiry_has_ttl'),
-        ),
-        migrations.AddConstraint(
-            model_name='evidencehold',
-            constraint=models.UniqueConstraint(condition=models.Q(('released_at__isnull', True)), fields=('agent_session', 'label'), name='hold_open_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='evidencehold',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('released_at__isnull', True), ('released_by__isnull', True)), models.Q(('released_at__isnull', False), ('released_by__isnull', False)), _connector='OR'), name='hold_released_all_or_none'),
-        ),
-        migrations.AddIndex(
-            model_name='refusedwrite',
-            index=models.Index(fields=['agent_session', 'frozen_version', 'attempted_sha256'], name='refused_in_freeze'),
-        ),
-        migrations.AddIndex(
-            model_name='refusedwrite',
-            index=models.Index(fields=['project', 'created_at'], name='refused_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='sessionmetadatapair',
-            index=models.Index(fields=['name', 'value_sha256', 'agent_session'], name='metadata_pair'),
-        ),
-        migrations.AddConstraint(
-            model_name='sessionpath',
-            constraint=models.UniqueConstraint(fields=('path', 'agent_session'), name='session_path_once'),
-        ),
-        migrations.AddIndex(
-            model_name='stateversion',
-            index=models.Index(condition=models.Q(('kind', 'rollback')), fields=['agent_session', 'number'], name='version_rollbacks'),
-        ),
-        migrations.AddConstraint(
-            model_name='stateversion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'rollback'), ('restored_from__isnull', False), ('restored_from__lt', models.F('number'))), models.Q(models.Q(('kind', 'rollback'), _negated=True), ('restored_from__isnull', True)), _connector='OR'), name='version_rollback_names_earlier'),
-        ),
-        migrations.AddConstraint(
-            model_name='stateversion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'turn'), ('turn_id__isnull', False)), models.Q(models.Q(('kind', 'turn'), _negated=True), ('turn_id__isnull', True)), _connector='OR'), name='version_turn_names_turn'),
-        ),
-        migrations.AddConstraint(
-            model_name='stateversion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind__in', ['create', 'fork']), ('number', 0)), models.Q(('number__gt', 0), models.Q(('kind__in', ['create', 'fork']), _negated=True)), _connector='OR'), name='version_zero_is_the_beginning'),
-        ),
-        migrations.AddConstraint(
-            model_name='stateversion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('encoding', sessions_app.codec.Encoding['KEYFRAME']), ('keyframe', models.F('number'))), models.Q(('encoding', sessions_app.codec.Encoding['AGAINST_KEYFRAME']), ('keyframe__lt', models.F('number'))), _connector='OR'), name='version_keyframe_fits'),
-        ),
-        migrations.AddIndex(
-            model_name='trace',
-            index=models.Index(fields=['agent_session', 'created_at', 'id'], name='trace_of_session'),
-        ),
-        migrations.AddIndex(
-            model_name='trace',
-            index=models.Index(fields=['project', 'created_at', 'id'], name='trace_of_project'),
-        ),
-        migrations.AddIndex(
-            model_name='trace',
-            index=models.Index(fields=['project', 'action', 'created_at'], name='trace_of_action'),
-        ),
-        migrations.AddConstraint(
-            model_name='trace',
-            constraint=models.UniqueConstraint(condition=models.Q(('position__isnull', False)), fields=('agent_session', 'position'), name='trace_chain_position_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='trace',
-            constraint=models.CheckConstraint(condition=models.Q(('source', 'system'), ('position__isnull', True), _connector='OR'), name='trace_client_outside_chain'),
-        ),
-        migrations.AddConstraint(
-            model_name='turn',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='turn_numbers_from_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='turn',
-            constraint=models.CheckConstraint(condition=models.Q(('state_before_version__isnull', True), ('state_before_body__isnull', True), _connector='OR'), name='turn_state_before_kept_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='turn',
-            constraint=models.CheckConstraint(condition=models.Q(('state_after_version__isnull', True), ('state_after_body__isnull', True), _connector='OR'), name='turn_state_after_kept_once'),
-        ),
-        migrations.AddIndex(
-            model_name='turn',
-            index=models.Index(fields=['agent_session', 'state_version', 'number'], name='turn_at_version'),
+            options={
+                'indexes': [
+                    models.Index(fields=['agent_session', 'state_version', 'number'], name='turn_at_version'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='turn_numbers_from_one'),
+                    models.CheckConstraint(condition=models.Q(('state_before_version__isnull', True), ('state_before_body__isnull', True), _connector='OR'), name='turn_state_before_kept_once'),
+                    models.CheckConstraint(condition=models.Q(('state_after_version__isnull', True), ('state_after_body__isnull', True), _connector='OR'), name='turn_state_after_kept_once'),
+                ],
+            },
         ),
         # The database itself refuses to change or remove evidence, from the first migration on.
         migrations.RunPython(install, migrations.RunPython.noop, elidable=False),

@@ -39,6 +39,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['project', 'created_at', 'id'], name='memory_newest'),
+                    models.Index(fields=['project', 'user_id', 'created_at'], name='memory_of_user'),
+                    models.Index(fields=['project', 'agent_id', 'created_at'], name='memory_of_agent'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('scope', 'user'), ('user_id__isnull', False)), models.Q(('agent_session__isnull', False), ('scope', 'session'), ('user_id__isnull', True)), models.Q(('agent_id__isnull', False), ('agent_session__isnull', True), ('scope', 'agent'), ('user_id__isnull', True)), models.Q(('agent_id__isnull', True), ('agent_session__isnull', True), ('scope', 'global'), ('user_id__isnull', True)), _connector='OR'), name='memory_scope_fits'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('embedder__isnull', True), ('embedding_id__isnull', True), ('vector__isnull', True)), models.Q(('embedder__isnull', False), ('embedding_id__isnull', False), ('vector__isnull', False)), _connector='OR'), name='memory_embedded_whole'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -48,6 +57,11 @@ class Migration(migrations.Migration):
                 ('tag', models.CharField(max_length=255)),
                 ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tag_rows', to='sessions_app.memory')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('tag', 'memory'), name='memory_tag_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Entity',
@@ -66,30 +80,6 @@ class Migration(migrations.Migration):
                 'ordering': ['-created_at', '-id'],
                 'constraints': [models.UniqueConstraint(fields=('agent_session', 'entity_type', 'entity_id'), name='entity_once_a_session')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['project', 'created_at', 'id'], name='memory_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['project', 'user_id', 'created_at'], name='memory_of_user'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['project', 'agent_id', 'created_at'], name='memory_of_agent'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('scope', 'user'), ('user_id__isnull', False)), models.Q(('agent_session__isnull', False), ('scope', 'session'), ('user_id__isnull', True)), models.Q(('agent_id__isnull', False), ('agent_session__isnull', True), ('scope', 'agent'), ('user_id__isnull', True)), models.Q(('agent_id__isnull', True), ('agent_session__isnull', True), ('scope', 'global'), ('user_id__isnull', True)), _connector='OR'), name='memory_scope_fits'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('embedder__isnull', True), ('embedding_id__isnull', True), ('vector__isnull', True)), models.Q(('embedder__isnull', False), ('embedding_id__isnull', False), ('vector__isnull', False)), _connector='OR'), name='memory_embedded_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='memorytag',
-            constraint=models.UniqueConstraint(fields=('tag', 'memory'), name='memory_tag_once'),
         ),
         migrations.RunPython(install, migrations.RunPython.noop, elidable=False),
     ]
