@@ -15,7 +15,7 @@ from statebase_site.access.authentication import ApiRequest
 from statebase_site.access.scopes import MEMORY_READ, TRACES_READ
 from statebase_site.base.clock import isoformat
 from statebase_site.base.errors import InvalidInput
-from statebase_site.web.api import list_envelope
+from statebase_site.web.api import bad_cursor, list_envelope
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import PlainText, WholeNumber, limit_up_to, read_whole_number
 
@@ -97,10 +97,12 @@ def history(
     limit: limit_up_to(MOST) = 50,  # type: ignore[valid-type]
     include_state: bool = True,
     include_traces: bool = True,
+    starting_after: PlainText | None = None,
 ) -> HttpResponse:
     agent_session = queries.session_for(request.actor, session_id)
     items, has_more = queries.history(
         agent_session,
+        after=_cursor(agent_session, starting_after),
         limit=limit,
         with_states=include_state,
         with_traces=include_traces and request.actor.may(TRACES_READ),
@@ -117,6 +119,15 @@ def history(
         for item, row in zip(items, rows, strict=True)
     ]
     return json_answer(list_envelope(data, has_more=has_more))
+
+
+def _cursor(agent_session: AgentSession, starting_after: str | None) -> queries.HistoryItem | None:
+    if starting_after is None:
+        return None
+    found = queries.history_item(agent_session, starting_after)
+    if found is None:
+        raise bad_cursor(starting_after)
+    return found
 
 
 def _rows(agent_session: AgentSession, items: list[queries.HistoryItem]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from sessions_app.queries.deleted import (
     waiting_for_purge,
 )
 from sessions_app.queries.entities import entities_for, entity_for
-from sessions_app.queries.history import HistoryItem, history
+from sessions_app.queries.history import HistoryItem, history, history_item
 from sessions_app.queries.lineage import Relative, family_tree, lineage
 from sessions_app.queries.memories import (
     Found,
@@ -95,6 +95,7 @@ __all__ = [
     "find_sessions",
     "fitting",
     "history",
+    "history_item",
     "is_live",
     "keyset_page",
     "lineage",

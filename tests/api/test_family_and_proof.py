@@ -72,6 +72,12 @@ def test_a_history_merges_versions_turns_and_traces_oldest_first(api, with_scope
     short = api.get(f"{session}/history?limit=2&include_traces=false")
     assert [each["type"] for each in short["data"]] == ["state", "state"]
     assert short["has_more"] is True
+    ids = [each["id"] for each in answer["data"]]
+    for cursor in ids:  # also where rows of several kinds share a moment
+        later = api.get(f"{session}/history?starting_after={cursor}")["data"]
+        assert [each["id"] for each in later] == ids[ids.index(cursor) + 1 :]
+    error = api.error("GET", f"{session}/history?starting_after=turn_none", status=400)
+    assert error["param"] == "starting_after"
     turns = api.get(f"{session}/history?include_state=false&include_traces=false")["data"]
     assert [each["type"] for each in turns] == ["turn"]
     blind = with_scopes("sessions:read").get(f"{session}/history")["data"]
