@@ -41,6 +41,15 @@ def play(request):
     return _play if request.param == "StateBase" else lambda *given: asyncio.run(_play_async(*given))
 
 
+def count_requests(sb):
+    """What the client asks from now on, as (method, path and query)."""
+    asked = []
+    sb.client.event_hooks = {
+        "request": [lambda request: asked.append((request.method, request.url.raw_path))]
+    }
+    return asked
+
+
 Story = Callable[[Any], Generator[Any, Any, None]]
 
 
@@ -101,7 +110,7 @@ def playing(*answers: tuple[int, object, dict[str, str]]) -> Iterator[SimpleName
             """Nothing: the tests look at what was asked."""
 
     played = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=played.serve_forever)
+    thread = Thread(target=played.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
         url = f"http://127.0.0.1:{played.server_address[1]}"

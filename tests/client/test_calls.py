@@ -21,8 +21,9 @@ from statebase_client import (
     StateNotLoaded,
     VersionConflict,
 )
+from tests.client.conftest import count_requests
 
-GROUPS = ("sessions", "memory", "traces", "keys", "users", "incidents", "scenarios")
+GROUPS = ("sessions", "memory", "traces", "keys", "users", "webhooks", "incidents", "scenarios")
 STATE = {
     "null": None,
     "big": 10**40,
@@ -207,15 +208,6 @@ def test_pages_are_followed(play, server):
         assert [each.action for each in (yield traces.iterate())] == ["session.created"]
 
     play(story, server.url, server.full_key)
-
-
-def count_requests(sb):
-    """What the client asks from now on, as (method, path and query)."""
-    asked = []
-    sb.client.event_hooks = {
-        "request": [lambda request: asked.append((request.method, request.url.raw_path))]
-    }
-    return asked
 
 
 def test_states_are_loaded_when_they_are_looked_at(sb):

@@ -12,6 +12,7 @@ from statebase_client.scenarios import AsyncScenarios, Scenarios
 from statebase_client.sessions import AsyncSessions, Sessions
 from statebase_client.traces import AsyncTraces, Traces
 from statebase_client.users import AsyncUsers, Users
+from statebase_client.webhooks import AsyncWebhooks, Webhooks
 
 HOSTED = "https://api.statebase.org"
 """Where the official SDK looks for the server; one of your own is given as `base_url`."""
@@ -44,6 +45,7 @@ class StateBase(_ServiceCalls, SyncGroup, official.StateBase):
         self.traces = Traces(*shared)
         self.keys = Keys(*shared)
         self.users = Users(*shared)
+        self.webhooks = Webhooks(*shared)
         self.incidents = Incidents(*shared)
         self.scenarios = Scenarios(*shared)
 
@@ -62,5 +64,6 @@ class AsyncStateBase(_ServiceCalls, AsyncGroup, official.AsyncStateBase):
         self.traces = AsyncTraces(*shared)
         self.keys = AsyncKeys(*shared)
         self.users = AsyncUsers(*shared)
+        self.webhooks = AsyncWebhooks(*shared)
         self.incidents = AsyncIncidents(*shared)
         self.scenarios = AsyncScenarios(*shared)

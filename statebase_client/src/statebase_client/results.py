@@ -201,6 +201,18 @@ class Key(Result):
     full_key: str | None = None
 
 
+class Webhook(Result):
+    """An address that is told of events; `secret` is told only when it is made (contract 6.9)."""
+
+    object: str = "webhook"
+    id: str
+    url: str
+    events: list[str]
+    is_active: bool
+    created_at: str
+    secret: str | None = None
+
+
 class Difference(Result):
     """How two versions differ; `patch` is RFC 6902 (contract 15)."""
 

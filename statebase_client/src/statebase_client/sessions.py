@@ -152,6 +152,20 @@ class SessionCalls:
         return _turn(session_id, body, idempotency_key)
 
     @call
+    def ingest(
+        self,
+        session_id: str,
+        user_input: str,
+        agent_output: str,
+        metadata: JsonObject | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Request[Turn]:
+        """Log what the user said and the agent answered: `add_turn` by the name of newer official SDKs."""
+        body = {"input": user_input, "output": agent_output, "metadata": metadata}
+        return _turn(session_id, body, idempotency_key)
+
+    @call
     def add_tool_call(
         self,
         session_id: str,
