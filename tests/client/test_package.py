@@ -101,3 +101,18 @@ def test_the_errors_of_the_readme(of_the_readme, sb, agent, capsys):
     sb.sessions.freeze(session_id)
     of_the_readme.run("Errors", sb=agent, session_id=session_id)
     assert "Frozen since version 1" in capsys.readouterr().out
+
+
+def test_the_readme_is_told_of_events(of_the_readme, sb, capsys):
+    hook = of_the_readme.run("Be told of it", sb=sb)["hook"]
+    assert capsys.readouterr().out == f"{hook.secret}\n"
+    assert sb.webhooks.get(hook.id).is_active is False
+    sb.webhooks.delete(hook.id)
+
+
+@pytest.mark.once
+def test_every_block_of_the_readme_is_run():
+    here = Path(__file__).read_text()
+    headings = [heading.removeprefix("The runbook: ") for heading in Document(PACKAGE / "README.md").blocks]
+    assert len(headings) == 11
+    assert [heading for heading in headings if f'{heading}"' not in here] == []

@@ -93,7 +93,9 @@ def test_checkpoint_after_tool_calls(sb, session):
     )
     kept = sb.sessions.get_state(session.id)
     assert kept.state["weather_data"] == {**weather, "city": "San Francisco"}
-    assert kept.reasoning == "Cached weather API result"
+    assert (kept.version, kept.reasoning) == (3, "Cached weather API result")
+    sb.sessions.update_state(session.id, {"weather_data": None}, "What was done with it failed")
+    assert sb.sessions.rollback(session.id, -1).state == kept.state  # to retry without another call
 
 
 @pytest.mark.parametrize("confirmed", [True, False])
@@ -128,6 +130,11 @@ def test_only_a_turn_with_a_state_makes_a_checkpoint(sb, session):
     booked, hello = sb.sessions.list_turns(session.id)
     assert (versions[3].turn_id, versions[3].trace_id) == (booked.id, booked.trace_id)
     assert (hello.input.content, hello.state_after, hello.state_version) == ("Hello", None, 2)
+    # The page's table: not where `state_after` is what it was before, and not for a memory.
+    now = versions[3].state
+    sb.sessions.add_turn(session.id, "Thanks", "My pleasure", state_before=now, state_after=now)
+    sb.memory.add("Flies from NYC", session_id=session.id)
+    assert sb.sessions.get(session.id).version == 3
 
 
 def test_retry_with_a_different_prompt(sb, session, session_at):
