@@ -3,7 +3,7 @@
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 
-from statebase_site import keys_page, members_page, views
+from statebase_site import keys_page, members_page, views, webhooks_page
 from statebase_site.access import urls as access
 from statebase_site.api import api
 from statebase_site.web.preferences import preferences
@@ -17,6 +17,29 @@ _access = [
     path("settings/members/<int:member_id>/remove/", members_page.remove, name="remove-member"),
 ]
 
+_webhooks = [
+    path("settings/webhooks/", webhooks_page.webhooks, name="list"),
+    path("settings/webhooks/<str:webhook_id>/", webhooks_page.webhook, name="webhook"),
+    path("settings/webhooks/<str:webhook_id>/switch/", webhooks_page.switch, name="switch"),
+    path("settings/webhooks/<str:webhook_id>/delete/", webhooks_page.delete, name="delete"),
+    path(
+        "settings/webhooks/<str:webhook_id>/deliveries/<str:event_id>/",
+        webhooks_page.delivery,
+        name="delivery",
+    ),
+    path(
+        "settings/webhooks/<str:webhook_id>/deliveries/<str:event_id>/body.json",
+        webhooks_page.body,
+        name="body",
+    ),
+    path("settings/webhooks/<str:webhook_id>/deliveries/<str:event_id>/row/", webhooks_page.row, name="row"),
+    path(
+        "settings/webhooks/<str:webhook_id>/deliveries/<str:event_id>/send-again/",
+        webhooks_page.send_again,
+        name="send-again",
+    ),
+]
+
 urlpatterns = [
     path("v1/", api.urls),  # first, since it is asked most
     path("", views.root, name="overview"),
@@ -27,6 +50,7 @@ urlpatterns = [
     path("api/docs", views.api_docs, name="api-docs"),
     path("preferences/", login_not_required(preferences), name="preferences"),
     path("", include((_access, access.app_name))),
+    path("", include((_webhooks, "webhooks"))),
     path("", include("sessions_app.urls")),
     path("", include("incidents_app.urls")),
 ]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from datetime import datetime
 
 from django.conf import settings
+from django.db.models import Q
 
 from statebase_site.access.actor import Actor
 from statebase_site.access.scopes import KEYS_MANAGE
@@ -17,7 +19,7 @@ from statebase_site.base.errors import InvalidInput
 from statebase_site.webhooks.addresses import check_url
 from statebase_site.webhooks.errors import CannotSendAgain, WebhookNotFound
 from statebase_site.webhooks.events import Event
-from statebase_site.webhooks.models import Delivery, DeliveryState, Webhook
+from statebase_site.webhooks.models import LOST_AFTER, Delivery, DeliveryState, Webhook
 from statebase_site.webhooks.queries import webhooks_of
 
 WEBHOOKS_MOST = 50
@@ -80,18 +82,22 @@ def delete_webhook(*, webhook_id: str, by: Actor) -> Webhook:
 def send_again(*, delivery: Delivery, by: Actor) -> Delivery:
     """Let the worker send a delivery once more, at once and with all its tries. Raises `CannotSendAgain`."""
     by.require(KEYS_MANAGE, to="send a delivery again")
-    # Not while it is on its way: its outcome would be written over this.
-    waiting = Delivery.objects.filter(pk=delivery.pk, webhook__project=by.project, webhook__deleted_at=None)
-    if not waiting.exclude(state__in=(DeliveryState.PENDING, DeliveryState.DROPPED)).update(
-        state=DeliveryState.PENDING, tries=0, next_try_at=clock.now()
-    ):
+    now = clock.now()
+    mine = Delivery.objects.filter(pk=delivery.pk, webhook__project=by.project, webhook__deleted_at=None)
+    if not mine.filter(_may_be_sent_again(now)).update(state=DeliveryState.PENDING, tries=0, next_try_at=now):
         raise CannotSendAgain(
-            "This delivery is waiting to be sent already."
+            "This delivery is being sent, or will be within moments."
             if delivery.state == DeliveryState.PENDING
             else "What this delivery was about is gone, so it can't be sent again."
         )
     delivery.refresh_from_db()
     return delivery
+
+
+def _may_be_sent_again(now: datetime) -> Q:
+    # Not while it may be on its way: its outcome would be written over this.
+    ended = Q(state__in=(DeliveryState.DELIVERED, DeliveryState.FAILED))
+    return ended | Q(state=DeliveryState.PENDING, next_try_at__gt=now + LOST_AFTER)
 
 
 def _locked(by: Actor, webhook_id: str) -> Webhook:

@@ -21,7 +21,7 @@ from django.db import close_old_connections, connection, transaction
 
 from statebase_site.base import clock, json
 from statebase_site.base.clock import isoformat
-from statebase_site.webhooks.models import Attempt, Delivery, DeliveryState
+from statebase_site.webhooks.models import LOST_AFTER, Attempt, Delivery, DeliveryState
 from statebase_site.webhooks.sending import send
 
 PAUSES = tuple(
@@ -34,7 +34,6 @@ SENDERS = 8
 SENDERS_OF_ONE = 2
 """Of those, to one webhook: a slow address keeps nobody else waiting."""
 
-_LOST_AFTER = timedelta(seconds=90)
 _SECONDS_BETWEEN_LOOKS = 1.0
 _REMOVED_AT_ONCE = 1_000
 _ATTEMPTS_KEPT = 30
@@ -101,7 +100,7 @@ def claim(most: int, *, under_way: Mapping[int, int] = MappingProxyType({})) -> 
             if len(claimed) < most and taken[delivery.webhook_id] < SENDERS_OF_ONE:
                 taken[delivery.webhook_id] += 1
                 claimed.append(delivery)
-        lost_at = now + _LOST_AFTER
+        lost_at = now + LOST_AFTER
         Delivery.objects.filter(pk__in=[each.pk for each in claimed]).update(next_try_at=lost_at)
     for delivery in claimed:
         delivery.next_try_at = lost_at

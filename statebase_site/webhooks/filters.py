@@ -1,6 +1,7 @@
 """The filter of deliveries: in the address, so that any selection is a link."""
 
 import django_filters as filters
+from django import forms
 
 from statebase_site.webhooks.events import Event
 from statebase_site.webhooks.models import Delivery, DeliveryState
@@ -12,6 +13,17 @@ class DeliveryFilter(filters.FilterSet):
     state = filters.ChoiceFilter(label="State", choices=DeliveryState.choices, empty_label="any")
     event = filters.ChoiceFilter(
         label="Event", choices=[(str(event), str(event)) for event in Event], empty_label="any"
+    )
+    id = filters.CharFilter(
+        label="Event id",
+        field_name="event_id",
+        widget=forms.TextInput(
+            attrs={
+                "placeholder": "evt_… as the receiver saw it",
+                "autocomplete": "off",
+                "spellcheck": "false",
+            }
+        ),
     )
 
     class Meta:

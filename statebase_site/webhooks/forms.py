@@ -11,6 +11,7 @@ from django import forms
 from statebase_site.webhooks.actions import SECRET_LEAST, SECRET_MOST
 from statebase_site.webhooks.addresses import URL_MOST
 from statebase_site.webhooks.events import MEANINGS, Event
+from statebase_site.webhooks.models import Webhook
 
 _GROUPS = {
     "Sessions": ("session", "turn", "memory"),
@@ -32,7 +33,7 @@ class Choice:
 
 
 class WebhookForm(forms.Form):
-    """Address and events; `cleaned_data` is what `update_webhook` takes."""
+    """Address and events of a webhook."""
 
     url = forms.CharField(
         label="URL",
@@ -52,6 +53,14 @@ class WebhookForm(forms.Form):
         error_messages={"required": "Tick at least one."},
     )
 
+    def changes_to(self, webhook: Webhook) -> dict[str, Any]:
+        """What is to be changed of the webhook that the form was about."""
+        url, events = self.cleaned_data["url"], self.cleaned_data["events"]
+        return {
+            "url": None if url == webhook.url else url,
+            "events": None if set(events) == set(webhook.events) else events,
+        }
+
     @property
     def groups(self) -> Iterator[tuple[str, list[Choice]]]:
         """The events to tick, under the names of their groups."""
@@ -61,7 +70,13 @@ class WebhookForm(forms.Form):
             yield (
                 name,
                 [
-                    Choice(f"{field.auto_id}_{number}", event, MEANINGS[event], event in ticked, event in _VERY_MANY)
+                    Choice(
+                        f"{field.auto_id}_{number}",
+                        event,
+                        MEANINGS[event],
+                        event in ticked,
+                        event in _VERY_MANY,
+                    )
                     for number, event in enumerate(Event)
                     if event.partition(".")[0] in kinds
                 ],
@@ -76,7 +91,9 @@ class NewWebhookForm(WebhookForm):
         max_length=SECRET_MOST,
         required=False,
         help_text="Signs what is sent. Left empty, a long random one is made, which is best.",
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
     )
 
     def clean_secret(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db import models
 from django.db.models import Q
@@ -10,6 +11,9 @@ from django.db.models import Q
 from statebase_site.access.models import Project
 from statebase_site.base import json
 from statebase_site.base.ids import new_id
+
+LOST_AFTER = timedelta(seconds=90)
+"""From when a worker takes a delivery on until it counts as lost, and may be taken on again."""
 
 
 def _new_webhook_id() -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
+from urllib.parse import urlsplit
 
 from statebase_site.base import clock
 from statebase_site.web.times import relative, utc_text
-from statebase_site.webhooks.models import Attempt, Delivery, DeliveryState, Webhook
+from statebase_site.webhooks.models import LOST_AFTER, Attempt, Delivery, DeliveryState, Webhook
 
 _SOON = timedelta(seconds=5)
 _LOOKED_FOR = timedelta(minutes=1)
@@ -27,6 +28,14 @@ class NextTry:
         return utc_text(self.at) if self.at else ""
 
 
+def address_for(may_manage: bool, webhook: Webhook) -> str:
+    """Where it sends; its path, which is often a secret, for those who manage webhooks."""
+    if may_manage:
+        return webhook.url
+    scheme, host, *_ = urlsplit(webhook.url)
+    return f"{scheme}://{host}/…"
+
+
 def next_try(delivery: Delivery, webhook: Webhook) -> NextTry | None:
     """When it is sent next; None where it is not sent any more."""
     if delivery.state != DeliveryState.PENDING or delivery.next_try_at is None:
@@ -39,6 +48,13 @@ def next_try(delivery: Delivery, webhook: Webhook) -> NextTry | None:
     if at <= now + _SOON:
         return NextTry("now" if now - at < _LOOKED_FOR else f"due {relative(at, now)}", at)
     return NextTry(relative(at, now), at)
+
+
+def may_be_sent_again(delivery: Delivery) -> bool:
+    """Whether the delivery has ended, or waits for longer than a worker may be at it."""
+    if delivery.state == DeliveryState.PENDING and delivery.next_try_at:
+        return delivery.next_try_at > clock.now() + LOST_AFTER
+    return delivery.state != DeliveryState.DROPPED
 
 
 def is_sent_soon(delivery: Delivery, webhook: Webhook) -> bool:

@@ -13,13 +13,12 @@ from statebase_site.access.models import Project
 from statebase_site.base import clock
 from statebase_site.base.ids import findable
 from statebase_site.webhooks.errors import DeliveryNotFound, WebhookNotFound
-from statebase_site.webhooks.models import Delivery, DeliveryState, Webhook
+from statebase_site.webhooks.models import LOST_AFTER, Delivery, DeliveryState, Webhook
 
 OVERDUE_AFTER = timedelta(minutes=1)
 """Past its time, after which a delivery makes one ask whether the worker runs."""
 
-# Who was claimed, or failed for the first or second time, was due again within so long.
-_SIGN_OF_LIFE = timedelta(seconds=90)
+# Whoever fails for the first or second time is due again sooner than what is taken on counts as lost.
 _SIGN_OF_LIFE_TRIES = 2
 
 
@@ -85,6 +84,6 @@ def overdue_since(webhooks: QuerySet[Webhook]) -> datetime | None:
     due = pending.filter(webhook__in=webhooks.filter(is_active=True), next_try_at__lt=now - OVERDUE_AFTER)
     first = due.order_by("next_try_at").values_list("next_try_at", flat=True).first()
     lately = pending.filter(
-        next_try_at__gt=now, next_try_at__lte=now + _SIGN_OF_LIFE, tries__lte=_SIGN_OF_LIFE_TRIES
+        next_try_at__gt=now, next_try_at__lte=now + LOST_AFTER, tries__lte=_SIGN_OF_LIFE_TRIES
     )
     return None if first is None or lately.exists() else first

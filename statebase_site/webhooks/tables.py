@@ -10,7 +10,13 @@ from django.urls import reverse
 
 from statebase_site.web.tables import MOMENT, NUMBER
 from statebase_site.webhooks.models import Attempt, Delivery, Webhook
-from statebase_site.webhooks.presenting import answer_in_words, is_sent_soon, next_try
+from statebase_site.webhooks.presenting import (
+    address_for,
+    answer_in_words,
+    is_sent_soon,
+    may_be_sent_again,
+    next_try,
+)
 
 _EVENTS_SHOWN = 3
 _LONG = {"td": {"class": "long"}}
@@ -20,6 +26,10 @@ _NOWRAP = {"td": {"class": "nowrap"}}
 def _last_try(record: Delivery) -> dict[str, Any]:
     attempts = record.attempts
     return {"attempt": attempts[-1], "words": answer_in_words(attempts[-1])} if attempts else {}
+
+
+def _address(record: Webhook, table: WebhookTable) -> dict[str, Any]:
+    return {"address": address_for(table.may_manage, record)}
 
 
 def _last_delivery(record: Webhook, table: WebhookTable) -> dict[str, Any]:
@@ -44,7 +54,9 @@ class WebhookTable(tables.Table):
     caption = "Webhooks, newest first"
     row_header = "url"
 
-    url = tables.TemplateColumn(template_name="webhooks/_url.html", verbose_name="Webhook")
+    url = tables.TemplateColumn(
+        template_name="webhooks/_url.html", verbose_name="Webhook", extra_context=_address, attrs=_LONG
+    )
     is_active = tables.TemplateColumn(template_name="webhooks/_active.html", verbose_name="State")
     last = tables.TemplateColumn(
         template_name="webhooks/_last.html",
@@ -73,8 +85,9 @@ class WebhookTable(tables.Table):
         orderable = False
         empty_text = None
 
-    def __init__(self, rows: list[Webhook], *, latest: dict[int, Delivery]) -> None:
+    def __init__(self, rows: list[Webhook], *, latest: dict[int, Delivery], may_manage: bool) -> None:
         self.latest = latest
+        self.may_manage = may_manage
         super().__init__(rows)
 
 
@@ -88,8 +101,8 @@ class DeliveryTable(tables.Table):
     row_header = "event"
 
     event = tables.TemplateColumn(template_name="webhooks/_delivery.html", verbose_name="Event")
-    created_at = tables.TemplateColumn(MOMENT, verbose_name="Happened")
     state = tables.TemplateColumn(template_name="webhooks/_state.html", verbose_name="State")
+    created_at = tables.TemplateColumn(MOMENT, verbose_name="Happened")
     tries = tables.Column(verbose_name="Tries", attrs=NUMBER)
     answer = tables.TemplateColumn(
         template_name="webhooks/_answer.html",
@@ -106,7 +119,11 @@ class DeliveryTable(tables.Table):
         attrs=_NOWRAP,
     )
     again = tables.TemplateColumn(
-        template_name="webhooks/_send_again.html", verbose_name="Action", accessor="event_id", attrs=_NOWRAP
+        template_name="webhooks/_send_again.html",
+        verbose_name="Action",
+        accessor="event_id",
+        extra_context=lambda record: {"may_be_sent": may_be_sent_again(record)},
+        attrs=_NOWRAP,
     )
 
     class Meta:
@@ -149,7 +166,7 @@ class AttemptTable(tables.Table):
     row_header = "at"
 
     at = tables.TemplateColumn(
-        '{% moment when "full" %}', verbose_name="Time", extra_context=_of_attempt, attrs=_NOWRAP
+        "{% moment when %}", verbose_name="Time", extra_context=_of_attempt, attrs=_NOWRAP
     )
     answer = tables.TemplateColumn(
         template_name="webhooks/_answer.html", verbose_name="Answer", accessor="ms", extra_context=_of_attempt
