@@ -39,8 +39,9 @@ class Embedder(Protocol):
     """Turns texts into vectors of one length, whose dot product says how alike they are (-1 to 1)."""
 
     name: str
-    finds_by_meaning: bool
-    """Whether a memory without any word of the query can be what is looked for."""
+    related: float | None
+    """The likeness from which on a memory is what is looked for, even without any word of the query; None
+    where the vectors know nothing of meaning."""
 
     def embed(self, texts: Sequence[str]) -> list[array[float]]:
         """One vector a text, of length 1."""
@@ -50,7 +51,7 @@ class HashedEmbedder:
     """Words and runs of three characters, each at a place that its hash says."""
 
     name = "hashed-ngrams-1"
-    finds_by_meaning = False
+    related = None
 
     def embed(self, texts: Sequence[str]) -> list[array[float]]:
         return [_vector(text) for text in texts]
@@ -95,9 +96,17 @@ def score(query: Sequence[str], memory: Iterable[str], likeness: float) -> float
     return round(0.6 + 0.35 * (0.7 * shared + 0.3 * alike) ** 0.7, 4)
 
 
-def by_meaning(shared_score: float, likeness: float) -> float:
-    """The score where the embedder knows meaning: the better of what the words and the vectors say."""
-    return round(max(shared_score, min(1.0, max(0.0, 0.35 + 0.75 * likeness))), 4)
+def by_meaning(shared_score: float, likeness: float, related: float) -> float:
+    """The score where the embedder knows meaning: the better of what the words and the vectors say.
+
+    The vectors alone pass RELEVANT at the likeness `related`.
+    """
+    alike = min(1.0, max(0.0, likeness))
+    if alike < related:
+        meant = RELEVANT * alike / related
+    else:
+        meant = RELEVANT + (1 - RELEVANT) * (alike - related) / (1 - related)
+    return round(max(shared_score, meant), 4)
 
 
 def to_bytes(vector: array[float]) -> bytes:

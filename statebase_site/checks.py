@@ -6,8 +6,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
+from sessions_app.embedders import embedder
 from statebase_site import env
 
 SECRET_KEY_LEAST = 32
@@ -72,3 +74,13 @@ def database_version(databases: Sequence[str] | None, **_: Any) -> list[CheckMes
                 Error(f"{name} {words} is too old: {wanted} or newer is needed.", id="statebase.E003")
             )
     return found
+
+
+@register(Tags.compatibility)
+def embedder_is_installed(**_: Any) -> list[CheckMessage]:
+    """What the setting names has to be there before the first memory is."""
+    try:
+        embedder()
+    except ImproperlyConfigured as error:
+        return [Error(str(error), id="statebase.E004")]
+    return []

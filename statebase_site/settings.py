@@ -124,7 +124,8 @@ DEFAULT_RATE_LIMIT = env.number("STATEBASE_DEFAULT_RATE_LIMIT", 100)
 DEFAULT_TTL_SECONDS = env.number("STATEBASE_DEFAULT_TTL_SECONDS", 86_400)  # 0 = sessions never expire
 PURGE_DELETED_AFTER_DAYS = env.number("STATEBASE_PURGE_DELETED_DAYS", 7)
 PURGE_EXPIRED_AFTER_DAYS = env.number("STATEBASE_PURGE_EXPIRED_DAYS", 30)
-# How memories are found: "words", or the dotted path of a class like sessions_app.embedding.Embedder.
+# How memories are found: "words", "wordllama", or the dotted path of a class like
+# sessions_app.embedding.Embedder.
 EMBEDDER = env.text("STATEBASE_EMBEDDER") or "words"
 # Percent: a context whose memories have less to do with the query warns of a drift (contract 6.2).
 DRIFT_RELEVANCE = env.number("STATEBASE_DRIFT_RELEVANCE_PERCENT", 50) / 100

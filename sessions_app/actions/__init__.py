@@ -18,7 +18,7 @@ from sessions_app.actions.lifecycle import (
     update_session,
 )
 from sessions_app.actions.members import add_member, change_role, remove_member
-from sessions_app.actions.memories import add_memory, delete_memory, update_memory
+from sessions_app.actions.memories import add_memory, delete_memory, embed_anew, update_memory
 from sessions_app.actions.outcomes import (
     EntityWritten,
     MemoryWritten,
@@ -57,6 +57,7 @@ __all__ = [
     "delete_memory",
     "delete_session",
     "delete_webhook",
+    "embed_anew",
     "erase_user",
     "fork",
     "freeze",

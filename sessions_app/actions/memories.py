@@ -189,9 +189,27 @@ def memory_scope(
     return MemoryScope.AGENT if agent_id is not None else MemoryScope.GLOBAL
 
 
+@action
+def embed_anew(*, most: int) -> int:
+    """Give memories whose vectors another embedder made those of the one in use; returns of how many.
+
+    Until then they are found by their words alone. No content changes, so no trace is written.
+    """
+    stored = Memory.objects.exclude(vector=None).exclude(embedder=embedder().name)
+    memories = list(stored.select_for_update(no_key=True).order_by("pk")[:most])
+    for memory in memories:
+        _give_vector(memory)
+    Memory.objects.bulk_update(memories, ["vector", "embedder", "embedding_id"])
+    return len(memories)
+
+
 def _embed(memory: Memory) -> None:
-    used = embedder()
     memory.terms = " ".join(dict.fromkeys(embedding.terms(memory.content)))
+    _give_vector(memory)
+
+
+def _give_vector(memory: Memory) -> None:
+    used = embedder()
     memory.vector = embedding.to_bytes(used.embed([memory.content])[0])
     memory.embedder = used.name
     memory.embedding_id = new_id("emb")

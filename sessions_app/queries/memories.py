@@ -104,7 +104,7 @@ def search_memories(
     wanted = embedding.terms(query)
     vector = used.embed([query])[0]
     findable_ones = memories.exclude(vector=None)
-    newest = CANDIDATES_BY_MEANING if used.finds_by_meaning else CANDIDATES
+    newest = CANDIDATES if used.related is None else CANDIDATES_BY_MEANING
     candidates = {
         memory.pk: memory
         for found in (memory_index.with_any(findable_ones, wanted), findable_ones)
@@ -120,4 +120,4 @@ def _score(memory: Memory, wanted: Sequence[str], vector: Sequence[float], used:
     if memory.embedder == used.name and memory.vector is not None:
         likeness = embedding.dot(vector, embedding.from_bytes(memory.vector))
     found = embedding.score(wanted, memory.terms.split(), likeness)
-    return embedding.by_meaning(found, likeness) if used.finds_by_meaning else found
+    return found if used.related is None else embedding.by_meaning(found, likeness, used.related)
