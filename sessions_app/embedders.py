@@ -38,7 +38,7 @@ class WordLlamaEmbedder:
 
     name = "wordllama-l2-supercat-256"
     # Measured: 65 % of paraphrases reach it, and 1 % of texts that do not belong together (docs/api.md).
-    related = 0.25
+    related: float | None = 0.25
 
     def __init__(self) -> None:
         found = find_spec("wordllama")

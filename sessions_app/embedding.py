@@ -51,7 +51,7 @@ class HashedEmbedder:
     """Words and runs of three characters, each at a place that its hash says."""
 
     name = "hashed-ngrams-1"
-    related = None
+    related: float | None = None
 
     def embed(self, texts: Sequence[str]) -> list[array[float]]:
         return [_vector(text) for text in texts]
