@@ -23,6 +23,8 @@ from statebase_site.access.actor import (
 )
 from statebase_site.access.models import ApiKey, Membership, Project
 from statebase_site.base import clock, json
+from statebase_site.webhooks.events import Event
+from statebase_site.webhooks.models import Webhook
 
 # What the documentation advises for an agent (contract section 9): it can freeze itself, but not resume.
 AGENT_SCOPES = (scopes.SESSIONS_READ, scopes.SESSIONS_WRITE, scopes.MEMORY_READ, scopes.MEMORY_WRITE)
@@ -103,6 +105,12 @@ def asking(
         idempotency=IdempotencyKey(key, sha256(raw).hexdigest()) if key else None,
     )
     return Actor(by.project, by.kind, by.label, by.id, by.scopes, request)
+
+
+def webhook(by: Actor, *events: str, **fields: Any) -> Webhook:
+    """A webhook; without events it hears of everything."""
+    fields = {"url": "https://example.org/hook", "secret": "not a secret", **fields}
+    return actions.create_webhook(events=events or list(Event), by=by, **fields)[0]
 
 
 # Sessions -----------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from statebase_site.access.actor import Actor
 from statebase_site.access.scopes import KEYS_MANAGE
 from statebase_site.base import clock, json
 from statebase_site.base.errors import InvalidInput
+from statebase_site.base.ids import findable
 from statebase_site.webhooks.addresses import check_url
 from statebase_site.webhooks.errors import CannotSendAgain, WebhookNotFound
 from statebase_site.webhooks.events import Event
@@ -101,7 +102,8 @@ def _may_be_sent_again(now: datetime) -> Q:
 
 
 def _locked(by: Actor, webhook_id: str) -> Webhook:
-    found = webhooks_of(by.project).filter(public_id=webhook_id).select_for_update(no_key=True).first()
+    named = webhooks_of(by.project).filter(public_id=findable(webhook_id))
+    found = named.select_for_update(no_key=True).first()
     if found is None:
         raise WebhookNotFound(webhook_id)
     return found

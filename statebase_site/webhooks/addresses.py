@@ -14,6 +14,9 @@ URL_MOST = 2048
 # All public IPv6 hosts are in the first. In the second each address holds an IPv4 one that a gateway sends on
 # to, which would have to be looked at, too.
 _PUBLIC_6, _SIX_TO_FOUR = map(ipaddress.ip_network, ("2000::/3", "2002::/16"))
+# Of the provider or of no host, though some versions of Python take them for public: the second is Azure's
+# own address inside each of its machines.
+_NOT_PUBLIC_4 = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "168.63.129.16/32")))
 _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa")
 
 _WHAT_TO_DO = "Whoever runs this server can allow it with STATEBASE_WEBHOOK_PRIVATE_NETWORKS."
@@ -72,7 +75,7 @@ def is_private(address: str) -> bool:
             ip = ip.ipv4_mapped
         elif ip not in _PUBLIC_6 or ip in _SIX_TO_FOUR:
             return True
-    return not ip.is_global or ip.is_multicast
+    return not ip.is_global or ip.is_multicast or any(ip in network for network in _NOT_PUBLIC_4)
 
 
 def _is_private_name(host: str) -> bool:

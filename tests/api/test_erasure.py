@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 from django.db import connection
 
 from sessions_app import queries
 from sessions_app.models import AgentSession, Memory, Trace
+from statebase_site.base import clock, json
+from statebase_site.base.clock import isoformat
+from statebase_site.webhook_data import data_of
+from statebase_site.webhooks import delivering
+from statebase_site.webhooks.events import Event
+from statebase_site.webhooks.models import Attempt, Delivery
 from tests.api.test_exports import exported
 
 USER = "zquser@example.org"
@@ -51,7 +59,25 @@ def lived(api, user=USER, mark=MARK):
     return session
 
 
+def hears_all(api):
+    """A webhook of the key's project that hears of everything."""
+    body = {"url": "https://example.org/hook", "events": list(Event)}
+    api.json("POST", "/v1/webhooks", body, status=201)
+
+
+def echo_all_deliveries():
+    """Let every delivery be tried once, and answered with an error that repeats what it was told."""
+    for delivery in Delivery.objects.all():
+        body = delivering.body_of(delivery, data_of)
+        said = body.decode() if body else None
+        delivery.attempts_text = json.dumps([asdict(Attempt(isoformat(clock.now()), 1.0, 500, None, said))])
+        delivery.next_try_at, delivery.tries = clock.now(), 1
+        delivery.save()
+
+
 def test_nothing_of_an_erased_user_stays_and_nobody_else_loses_anything(api, stranger):
+    for key in (api, stranger):
+        hears_all(key)
     session = lived(api)
     fork = api.json("POST", f"{session}/fork", {}, status=201)["id"]
     deleted = api.session({"x": MARK}, user_id=USER)
@@ -72,11 +98,20 @@ def test_nothing_of_an_erased_user_stays_and_nobody_else_loses_anything(api, str
     assert AgentSession.objects.filter(user_id=USER).count() == 4
     api.json("POST", f"/v1/incidents/{incident}/decline", {"reason": "A test"})
 
-    assert where_found(MARK, USER)
+    echo_all_deliveries()
+    assert "webhooks_delivery.attempts" in where_found(MARK, USER)
+    on_its_way = Delivery.objects.filter(memory_id=elsewhere, event="memory.created").get()
     api("DELETE", f"/v1/users/{USER}", status=204)
     assert stranger.get(theirs)["state"]["secret"] == "othermark"
     stranger("DELETE", f"/v1/users/{USER}", status=204)
+    # One that is answered only now, and one of before that is sent after all.
+    delivering._write(on_its_way, attempts_text=json.dumps([asdict(Attempt("", 1, 500, None, MARK))]))
+    for delivery in Delivery.objects.all():
+        body = delivering.body_of(delivery, data_of) or b""
+        assert MARK not in body.decode()
+        assert USER not in body.decode()
     assert where_found(MARK, USER, "othermark") == set()
+    assert "webhooks_delivery.attempts" in where_found("bobmark")
 
     for gone in (session[13:], fork, deleted[13:]):
         api.error("GET", f"/v1/sessions/{gone}", status=404)

@@ -23,6 +23,7 @@ NAMES = {
     "entity_id": "ent_x",
     "key_id": "key_x",
     "user_id": "nobody",
+    "webhook_id": "wh_x",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import socketserver
+import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class Received:
 class Receiver:
     """Keeps requests in `received`; `behave` gets each connection after it, `arrived` is set by each."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
         self.received: list[Received] = []
         self.arrived = Event()
         self.ended = Event()
@@ -64,9 +65,13 @@ class Receiver:
 
         class Server(socketserver.ThreadingTCPServer):
             daemon_threads = True
-            allow_reuse_address = True
+            block_on_close = False
+            address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
 
-        self._server = Server(("127.0.0.1", 0), Handler)
+            def handle_error(self, *_: Any) -> None:
+                """A handshake that the client ends is none of the server's errors."""
+
+        self._server = Server((host, 0), Handler)
         self.port: int = self._server.server_address[1]
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self._thread.start()
@@ -74,6 +79,10 @@ class Receiver:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/hook?from=statebase"
+
+    def wrap(self, context: ssl.SSLContext) -> None:
+        """Speak TLS from now on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     def end(self) -> None:
         self.ended.set()

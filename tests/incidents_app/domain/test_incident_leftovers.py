@@ -13,6 +13,7 @@ from sessions_app import queries as session_queries
 from sessions_app.models import AgentSession
 from statebase_site.access.models import IdempotentAnswer, Project
 from statebase_site.base import clock
+from statebase_site.webhooks.models import Delivery
 from tests import factories as make
 from tests.faults import fail_each_write
 from tests.incidents_app import runbook as run
@@ -22,6 +23,7 @@ MODELS = [
     *apps.get_app_config("sessions_app").get_models(),
     IdempotentAnswer,
     Project,
+    Delivery,
 ]
 
 
@@ -32,6 +34,7 @@ class Scene:
         self.session, self.agent, self.jon = session, agent, jon
         self.plain = maria
         self.maria = make.asking(maria, key="once", method="POST", path="/incidents")
+        make.webhook(make.full_key(maria.project))
         self.incident = run.file(maria, session, severity="S2", dedup_key="k")
         self.reference = self.incident.reference
         self.about = run.about(self.incident, session, self.maria)

@@ -9,6 +9,8 @@ from sessions_app.errors import SessionFrozen
 from sessions_app.models import (
     AgentSession,
     EvidenceHold,
+    Memory,
+    MemoryTag,
     RefusedWrite,
     SessionMetadataPair,
     SessionPath,
@@ -17,6 +19,7 @@ from sessions_app.models import (
     Turn,
 )
 from statebase_site.access.models import ApiKey, IdempotentAnswer, Project
+from statebase_site.webhooks.models import Delivery, Webhook
 from tests import factories as make
 from tests.faults import FailingAt, Injected, fail_each_write
 
@@ -29,9 +32,13 @@ TABLES = (
     RefusedWrite,
     SessionMetadataPair,
     SessionPath,
+    Memory,
+    MemoryTag,
     IdempotentAnswer,
     ApiKey,
     Project,
+    Webhook,
+    Delivery,
 )
 
 
@@ -45,6 +52,10 @@ def held(session, by):
 
 def frozen(session, by):
     make.freeze(session, by=by)
+
+
+def remembered(session, by):
+    actions.add_memory(content="likes tea", session_id=session.public_id, tags=["t"], by=by)
 
 
 def refused(session, by):
@@ -69,6 +80,11 @@ ACTIONS = {
             session_id=s.public_id, metadata={"m": 2}, ttl_seconds=60, by=by
         ),
     ),
+    "memory": (None, remembered),
+    "forget": (
+        remembered,
+        lambda s, by: actions.delete_memory(memory_id=Memory.objects.get().public_id, by=by),
+    ),
     "note": (None, lambda s, by: actions.create_trace(action="note", session_id=s.public_id, by=by)),
     "hold": (None, held),
     "release": (held, lambda s, by: actions.release(session_id=s.public_id, label="INCIDENT-1", by=by)),
@@ -83,19 +99,37 @@ ACTIONS = {
     "empty the project": (None, lambda s, by: maintenance.remove_project_content(project=by.project)),
     "new key": (None, lambda s, by: actions.create_key(name="k", by=by)),
     "refusal": (frozen, refused),
+    "new webhook": (None, lambda s, by: make.webhook(by)),
+    "pause a webhook": (
+        None,
+        lambda s, by: actions.update_webhook(
+            webhook_id=Webhook.objects.get().public_id, is_active=False, by=by
+        ),
+    ),
+    "end a webhook": (
+        None,
+        lambda s, by: actions.delete_webhook(webhook_id=Webhook.objects.get().public_id, by=by),
+    ),
 }
 
 
 @pytest.mark.parametrize("name", ACTIONS)
 def test_a_failure_at_any_statement_leaves_nothing_behind(key, settings, name):
+    """No delivery stays without what it tells of, and what was written is told in the same transaction."""
     settings.PURGE_DELETED_AFTER_DAYS = 0
     prepare, act = ACTIONS[name]
     session = make.session(key, {"start": 1}, metadata={"m": 1}, ttl_seconds=3600)
     make.update(session, {"start": 2}, by=key)
+    make.webhook(key)
     if prepare:
         prepare(session, key)
     asking = make.asking(key, key="once")
+    before = set(Trace.objects.values_list("public_id", flat=True))
     assert fail_each_write(lambda: act(session, asking), TABLES) > 0
+    if Webhook.objects.filter(is_active=True, deleted_at=None).exists():
+        deliveries = Delivery.objects.filter(event="trace.created")
+        written = set(Trace.objects.values_list("public_id", flat=True)) - before
+        assert written <= {each.subject["trace"] for each in deliveries}
     if AgentSession.objects.filter(pk=session.pk).exists():
         assert queries.verify_session(make.fresh(session)).ok
 

@@ -11,11 +11,12 @@ from sessions_app.errors import SessionFrozen
 from sessions_app.models import AgentSession, RefusedWrite, StateVersion, Trace, Turn
 from statebase_site.access.actor import RequestFacts
 from statebase_site.base import clock
+from statebase_site.webhooks.models import Delivery
 from tests import factories as make
 
-MODELS = (AgentSession, StateVersion, Turn, Trace, RefusedWrite)
+MODELS = (AgentSession, StateVersion, Turn, Trace, RefusedWrite, Delivery)
 # Numbers that the database hands out, different in each run.
-HANDED_OUT = {"id", "agent_session_id"}
+HANDED_OUT = {"id", "agent_session_id", "webhook_id"}
 
 
 @pytest.fixture
@@ -34,6 +35,8 @@ def same_ids_and_times(monkeypatch):
 
 def story(key, agent):
     """Every way to write to a session."""
+    make.webhook(key)
+    make.webhook(key, "session.updated", "turn.added")
     made = make.session(key, {"z": 1.0, "nul\x00": None, "items": [{"id": 1}]}, user_id="u1")
     for number in range(5):
         make.update(
@@ -81,6 +84,7 @@ def test_both_write_paths_write_the_same_rows(key, agent, monkeypatch, same_ids_
             transaction.set_rollback(True)
     sql, orm = written
     assert len(sql["StateVersion"]) == 13
+    assert len(sql["Delivery"]) > len(sql["Trace"])
     for model in reversed(sql):  # a session's chain differs where any of its rows does: those first
         assert sql[model] == orm[model], model
 
@@ -90,7 +94,8 @@ def statements(call):
     ran = []
 
     def note(execute, sql, params, many, context):
-        ran.extend(f"{what} {table}" for what, table in TOUCHES.findall(sql.replace('"', "")))
+        plain = IN_PASSING.sub("", sql.replace('"', ""))
+        ran.extend(f"{what} {table}" for what, table in TOUCHES.findall(plain))
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(note):
@@ -101,6 +106,8 @@ def statements(call):
 TOUCHES = re.compile(
     r"(?<!DO )\b(SELECT|INSERT|UPDATE|DELETE) (?:.*? FROM |INTO |FROM )?(?:sessions_app_)?(\w+)"
 )
+# The lock looks whether a webhook listens.
+IN_PASSING = re.compile(r"EXISTS\(SELECT .*?\)(?= (?:AS|FROM) )")
 LOCK_AND_READ = ["SELECT agentsession", "SELECT stateversion"]
 WRITE = ["INSERT stateversion", "INSERT trace", "UPDATE agentsession"]
 
@@ -145,6 +152,18 @@ def test_an_idempotency_key_adds_two_statements():
     assert sorted(ran) == sorted(
         [*LOCK_AND_READ, *WRITE, "SELECT access_idempotentanswer", "INSERT access_idempotentanswer"]
     )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_webhooks_that_listen_add_two_statements_however_many_they_are():
+    key = make.full_key(make.project())
+    made = make.session(key)
+    for _ in range(2):
+        make.webhook(key)
+        ran = statements(lambda: make.update(made, {"a": 1}, by=key))
+        assert sorted(ran) == sorted(
+            [*LOCK_AND_READ, *WRITE, "SELECT webhooks_webhook", "INSERT webhooks_delivery"]
+        )
 
 
 @pytest.mark.django_db(transaction=True)
