@@ -1,5 +1,6 @@
 """`manage.py test`: every check, then the suite once on each database, and nothing is hidden by a failure."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from statebase_site.bootstrap import ROOT, apt_install
+from statebase_site.processes import ending_with_parent
 from statebase_site.testing.postgres import find_binaries, temporary_postgres
 
 Found = TypeVar("Found")
@@ -72,22 +74,72 @@ def _passes(name: str, command: list[str], environment: dict[str, str]) -> bool:
 def _failed_suites(arguments: list[str], environment: dict[str, str]) -> list[str]:
     """Run pytest on each database; the names of the runs that failed."""
     has_chromium = _find_or_install("Chromium, so browser tests are left out", find_chromium, "chromium")
-    marks = {"SQLite": "", "PostgreSQL": "not once and (journey or not browser)"}
-    if not has_chromium:
-        marks = {"SQLite": "not browser", "PostgreSQL": "not once and not browser"}
-    statuses = {"SQLite": _run_pytest("SQLite", marks["SQLite"], arguments, environment)}
+    browser = "(journey or not browser)" if has_chromium else "not browser"
+    suites = {"SQLite": _pytest("" if has_chromium else "not browser", arguments)}
+    variables = {"SQLite": environment}
+    statuses = {}
     binaries = _find_or_install("PostgreSQL, so the suite runs on SQLite only", find_binaries, "postgresql")
-    if binaries:
-        try:
-            with temporary_postgres(binaries) as url:
-                on_it = environment | {"DATABASE_URL": url}
-                statuses["PostgreSQL"] = _run_pytest("PostgreSQL", marks["PostgreSQL"], arguments, on_it)
-        except RuntimeError as error:
-            print(error, flush=True)
-            statuses["PostgreSQL"] = 1
+    with contextlib.ExitStack() as stack:
+        if binaries:
+            try:
+                url = stack.enter_context(temporary_postgres(binaries))
+                variables["PostgreSQL"] = environment | {"DATABASE_URL": url}
+                suites["PostgreSQL"] = _pytest(f"not once and {browser}", arguments)
+            except RuntimeError as error:
+                print(error, flush=True)
+                statuses["PostgreSQL"] = 1
+        run_all = _one_by_one if _is_serial(arguments) else _at_once
+        statuses |= run_all(suites, variables)
     if any(status == 0 for status in statuses.values()):  # the chosen tests may be for one database only
         statuses = {name: status for name, status in statuses.items() if status != _NO_TESTS_COLLECTED}
-    return [f"suite on {name}" for name, status in statuses.items() if status]
+    return [f"suite on {name}" for name, status in sorted(statuses.items(), reverse=True) if status]
+
+
+def _pytest(marks: str, arguments: list[str]) -> list[str]:
+    command = [sys.executable, "-m", "pytest"]
+    if not _is_serial(arguments):
+        # By file: what a module's fixture makes once, such as a running server, serves all its tests. In the
+        # order of `tests/conftest.py`, which begins with what takes longest.
+        command += ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
+    return [*command, *(["-m", marks] if marks else []), *arguments]
+
+
+def _is_serial(arguments: list[str]) -> bool:
+    return any(argument.startswith(_SERIAL_ARGUMENTS) for argument in arguments)
+
+
+def _one_by_one(suites: dict[str, list[str]], variables: dict[str, dict[str, str]]) -> dict[str, int]:
+    statuses = {}
+    for name, command in suites.items():
+        print(f"\nThe suite on {name}", flush=True)
+        statuses[name] = subprocess.run(command, cwd=ROOT, env=variables[name]).returncode
+    return statuses
+
+
+def _at_once(suites: dict[str, list[str]], variables: dict[str, dict[str, str]]) -> dict[str, int]:
+    """While one suite waits for a browser or a server, the other goes on; the first is shown as it runs."""
+    first, *others = suites
+    print(f"\nThe suite on {first}{''.join(f', and beside it on {name}' for name in others)}", flush=True)
+    with contextlib.ExitStack() as stack:
+        outputs = {name: stack.enter_context(tempfile.TemporaryFile("w+")) for name in others}
+        runs = {
+            name: stack.enter_context(
+                subprocess.Popen(
+                    suites[name],
+                    cwd=ROOT,
+                    env=variables[name],
+                    stdout=outputs.get(name),
+                    stderr=subprocess.STDOUT if name in outputs else None,
+                    preexec_fn=ending_with_parent(),
+                )
+            )
+            for name in suites
+        }
+        statuses = {name: run.wait() for name, run in runs.items()}
+        for name, output in outputs.items():
+            output.seek(0)
+            print(f"\nThe suite on {name}\n{output.read()}", flush=True)
+    return statuses
 
 
 def _find_or_install(what_without: str, find: Callable[[], Found | None], *packages: str) -> Found | None:
@@ -97,14 +149,3 @@ def _find_or_install(what_without: str, find: Callable[[], Found | None], *packa
     if not found:
         print(f"NOTICE: this machine has no {what_without}; install {' '.join(packages)} for it.", flush=True)
     return found
-
-
-def _run_pytest(database: str, marks: str, arguments: list[str], environment: dict[str, str]) -> int:
-    command = [sys.executable, "-m", "pytest"]
-    if not any(argument.startswith(_SERIAL_ARGUMENTS) for argument in arguments):
-        # By file: what a module's fixture makes once, such as a running server, serves all its tests.
-        command += ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
-    if marks:
-        command += ["-m", marks]
-    print(f"\nThe suite on {database}", flush=True)
-    return subprocess.run(command + arguments, cwd=ROOT, env=environment).returncode

@@ -117,10 +117,13 @@ def test_without_a_terminal_the_command_says_how_to_send_a_password(type_passwor
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("command", [("create_project", "x"), ("verify_history",), ("worker",)])
 @pytest.mark.parametrize(
-    ("database", "advice"),
-    [("", "run `python3 manage.py migrate` first"), ("postgres://a@127.0.0.1:1/x", "does not answer")],
+    ("command", "database", "advice"),
+    [
+        (("create_project", "x"), "", "run `python3 manage.py migrate` first"),
+        (("worker",), "", "run `python3 manage.py migrate` first"),
+        (("verify_history",), "postgres://a@127.0.0.1:1/x", "does not answer"),
+    ],
 )
 def test_a_database_that_is_not_ready_is_one_sentence(tmp_path, command, database, advice):
     done = subprocess.run(

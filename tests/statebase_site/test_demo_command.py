@@ -34,6 +34,7 @@ class Installation:
         if database_url:
             self.variables["DATABASE_URL"] = database_url
         self.started: list[subprocess.Popen] = []
+        self.last_demo: Demo | None = None
 
     def begin(self, *arguments: str, **variables: str) -> subprocess.Popen:
         process = subprocess.Popen(
@@ -60,7 +61,11 @@ class Installation:
         return output.strip()
 
     def demo(self, *arguments: str) -> "Demo":
-        return Demo(self.begin("demo", "--json", "--port", str(free_port()), *arguments))
+        self.last_demo = Demo(self.begin("demo", "--json", "--port", str(free_port()), *arguments))
+        return self.last_demo
+
+    def running_demo(self) -> "Demo":
+        return self.last_demo if self.last_demo and self.last_demo.process.poll() is None else self.demo()
 
     def stop_all(self) -> None:
         for process in self.started:
@@ -152,9 +157,9 @@ def untouched(tmp_path, fresh_database_url) -> Iterator[Installation]:
 
 
 @pytest.fixture
-def demo(installation) -> Iterator[Demo]:
-    yield installation.demo()
-    installation.stop_all()
+def demo(installation) -> Demo:
+    """A running demo: that of the test before, unless it was ended there."""
+    return installation.running_demo()
 
 
 def test_the_first_line_opens_every_door(installation, demo):
@@ -183,7 +188,8 @@ def test_secrets_are_for_their_owner_only(installation, demo):
 
 def test_a_second_start_keeps_the_data_and_revokes_the_key_before(installation, demo):
     before = demo.sessions()
-    assert demo.end() == 0
+    assert demo.end(signal.SIGTERM) == 0
+    assert refuses_connections(demo.url)  # it stops with everything it started
     again = installation.demo()
     assert again.sessions() == before
     assert again.get("/v1/sessions", key=demo.api_key).status_code == 401
@@ -191,7 +197,8 @@ def test_a_second_start_keeps_the_data_and_revokes_the_key_before(installation, 
 
 def test_reset_makes_its_own_project_anew_and_touches_no_other(installation, demo):
     before = demo.sessions()
-    demo.end()
+    assert demo.end(signal.SIGINT) == 0
+    assert refuses_connections(demo.url)
     other = (
         "from sessions_app import actions; from statebase_site.access import actions as access;"
         "from statebase_site.access.actor import system_actor;"
@@ -258,13 +265,6 @@ def test_a_folder_that_cannot_be_written_ends_in_one_sentence(untouched):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_stops_with_everything_it_started(installation, demo, number):
-    assert demo.end(number) == 0
-    assert refuses_connections(demo.url)
-
-
-@pytest.mark.once
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children that their parent was killed")
 def test_the_server_ends_even_when_the_demo_is_killed(installation, demo):
     demo.end(signal.SIGKILL)
@@ -276,6 +276,7 @@ def test_serve_refuses_tables_older_than_the_code(untouched):
 
 
 def test_serve_and_worker_run_until_told_to_stop(installation):
+    installation.stop_all()
     assert installation.run("migrate", "-v", "0")[0] == 0
     port = free_port()
     server = installation.begin("serve", "--port", str(port))
