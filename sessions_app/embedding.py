@@ -10,13 +10,11 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import sqrt
 from operator import mul
-from typing import Protocol
+from typing import Any, Protocol
 from zlib import crc32
-
-import snowballstemmer
 
 DIMENSIONS = 512
 RELEVANT = 0.7
@@ -127,12 +125,18 @@ def from_bytes(stored: bytes | memoryview) -> array[float]:
 
 
 _BIG_ENDIAN = array("H", [1]).tobytes() == b"\x00\x01"
-_stemmer = snowballstemmer.stemmer("english")
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer  # here, because it brings thirty languages into every process that starts
+
+    return snowballstemmer.stemmer("english")
 
 
 @lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
-    return _stemmer.stemWord(word)
+    return _stemmer().stemWord(word)
 
 
 def _pairs(word: str) -> list[str]:
