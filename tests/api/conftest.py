@@ -1,40 +1,16 @@
-"""Two ways to the API: in this process for wide tables, and a really running server for the official SDK."""
+"""The API asked in this process for wide tables, and over HTTP with the official SDK."""
 
 from __future__ import annotations
 
-import os
-import re
-import socket
-import subprocess
-import sys
-import time
-from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
-from django.conf import settings
 from django.http import HttpResponse
 from django.test import Client
-from statebase import StateBase
 
 from statebase_site.access import authentication
 from statebase_site.base import json
 from tests import factories
-from tests.databases import fresh_database
-
-_SECONDS_TO_START = 180
-# One process for all of it: importing the application takes longer than what is done here.
-_PREPARE = """
-import sys
-import django
-from django.core.management import call_command
-django.setup()
-call_command("migrate", verbosity=0)
-call_command("create_project", "Acme")
-call_command("create_key", name="Responder", project="acme")
-call_command("create_key", name="Agent", project="acme", scopes=sys.argv[1:])
-"""
 
 
 class Api:
@@ -113,71 +89,6 @@ def agent(with_scopes):
 def stranger(project):
     """A key of another project."""
     return Api(factories.api_key(factories.project("Other"))[1])
-
-
-@dataclass(frozen=True)
-class Server:
-    """A running server with a database of its own."""
-
-    url: str
-    full_key: str
-    agent_key: str
-    environment: dict[str, str]
-    """The variables of its process, for others beside it."""
-
-    def sdk(self, key: str | None = None) -> StateBase:
-        return StateBase(api_key=key or self.full_key, base_url=self.url)
-
-    def http(self, key: str | None = None) -> httpx.Client:
-        return httpx.Client(base_url=self.url, headers={"X-API-Key": key or self.full_key}, timeout=30)
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    """The production server on a free port, on the kind of database that is tested."""
-    home = tmp_path_factory.mktemp("server")
-    with fresh_database() as database_url:
-        environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-        environment |= {"STATEBASE_HOME": str(home)}
-        if database_url:
-            environment["DATABASE_URL"] = database_url
-
-        prepared = subprocess.run(
-            [sys.executable, "-c", _PREPARE, *factories.AGENT_SCOPES],
-            cwd=settings.BASE_DIR,
-            env=environment,
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        full_key, agent_key = re.findall(r"\bsb_\w+", prepared.stdout)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        process = subprocess.Popen(
-            [sys.executable, "manage.py", "serve", "--port", str(port)],
-            cwd=settings.BASE_DIR,
-            env=environment,
-        )
-        url = f"http://127.0.0.1:{port}"
-        try:
-            _wait_until_it_answers(url, process)
-            yield Server(url, full_key, agent_key, environment)
-        finally:
-            process.terminate()
-            process.wait(20)
-
-
-def _wait_until_it_answers(url: str, process: subprocess.Popen) -> None:
-    deadline = time.monotonic() + _SECONDS_TO_START
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "The server ended while it started."
-        try:
-            httpx.get(f"{url}/health/ready").raise_for_status()
-            return
-        except httpx.HTTPError:
-            time.sleep(0.1)
-    raise AssertionError("The server did not start in time.")
 
 
 @pytest.fixture

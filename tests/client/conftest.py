@@ -12,9 +12,6 @@ from typing import Any
 import pytest
 
 from statebase_client import AsyncStateBase, StateBase
-from tests.api.conftest import server
-
-__all__ = ["server"]
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 from django.conf import settings
 
 from statebase_site.base import json
-from tests.api.conftest import Server
+from tests.running_server import Server
 
 SECONDS_TO_WAIT = 90
 _CONTENT = ("state", "data", "metadata", "details", "input", "output", "attributes", "initial_state")
