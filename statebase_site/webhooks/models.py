@@ -109,6 +109,7 @@ class Delivery(models.Model):
         indexes = [
             models.Index(fields=["next_try_at", "id"], name="delivery_due", condition=Q(state="pending")),
             models.Index(fields=["webhook", "id"], name="delivery_of_webhook"),
+            models.Index(fields=["webhook", "state", "id"], name="delivery_by_state"),
             models.Index(
                 fields=["session_public_id"],
                 name="delivery_of_session",
