@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, F, OuterRef
 
 from statebase_site.base import clock, json
-from statebase_site.base.ids import new_id
+from statebase_site.base.ids import findable, new_id
 from statebase_site.base.json import JsonObject
 from statebase_site.webhooks.events import Event
 from statebase_site.webhooks.models import Delivery, Webhook
@@ -91,4 +91,4 @@ def forget_memories(memory_ids: Iterable[str]) -> None:
 
 def forget_user(project_pk: int, user_id: str) -> None:
     """Remove all deliveries about an end user: part of the erasure."""
-    Delivery.objects.filter(user_id=user_id, webhook__project=project_pk).delete()
+    Delivery.objects.filter(user_id=findable(user_id), webhook__project=project_pk).delete()
