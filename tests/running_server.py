@@ -87,11 +87,12 @@ def server(tmp_path_factory):
 
 def _wait_until_it_answers(url: str, process: subprocess.Popen) -> None:
     deadline = time.monotonic() + _SECONDS_TO_START
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "The server ended while it started."
-        try:
-            httpx.get(f"{url}/health/ready").raise_for_status()
-            return
-        except httpx.HTTPError:
-            time.sleep(0.1)
+    with httpx.Client(base_url=url) as client:
+        while time.monotonic() < deadline:
+            assert process.poll() is None, "The server ended while it started."
+            try:
+                client.get("/health/ready").raise_for_status()
+                return
+            except httpx.HTTPError:
+                time.sleep(0.1)
     raise AssertionError("The server did not start in time.")
