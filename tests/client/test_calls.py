@@ -12,13 +12,16 @@ import statebase.models
 from statebase_client import (
     AsyncStateBase,
     AuthenticationFailed,
+    Conflict,
     InvalidRequest,
     NotFound,
     PermissionDenied,
     SessionFrozen,
+    SessionHeld,
     StateBase,
     StateBaseError,
     StateNotLoaded,
+    TooLarge,
     VersionConflict,
 )
 from tests.client.conftest import count_requests
@@ -281,6 +284,26 @@ def test_errors_say_what_happened(play, server, agent):
     with pytest.raises(PermissionDenied) as denied:
         agent.sessions.delete("sess_any")
     assert denied.value.required_scope == "sessions:delete"
+
+
+def test_what_may_not_be_done_has_an_error_of_its_own(play, server):
+    def story(sb):
+        once = f"once-{time.monotonic_ns()}"
+        session = yield sb.sessions.create("bot", idempotency_key=once)
+        with pytest.raises(Conflict) as conflict:
+            yield sb.sessions.create("other-bot", idempotency_key=once)
+        assert conflict.value.code == "idempotency_conflict"
+        with pytest.raises(TooLarge) as large:
+            yield sb.memory.add("x" * 10_001)
+        assert (large.value.status, large.value.code) == (413, "content_too_large")
+        incident = yield sb.incidents.create(f"Held {once}", "S3", [session.id])
+        yield sb.incidents.pin(incident.id, session.id, [0], note="Before")
+        with pytest.raises(SessionHeld) as held:
+            yield sb.sessions.delete(session.id)
+        assert held.value.code == "session_held"
+        assert incident.id in held.value.holds[0]["label"]
+
+    play(story, server.url, server.full_key)
 
 
 def test_a_wrong_key_is_told(play, server):
