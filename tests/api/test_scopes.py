@@ -84,6 +84,11 @@ ROUTES = (
     ("POST", "/v1/dashboard/keys", KEYS),
     ("GET", "/v1/dashboard/keys", KEYS),
     ("DELETE", "/v1/dashboard/keys/key_x", KEYS),
+    ("POST", "/v1/webhooks", KEYS),
+    ("GET", "/v1/webhooks", KEYS),
+    ("GET", "/v1/webhooks/wh_x", KEYS),
+    ("PATCH", "/v1/webhooks/wh_x", KEYS),
+    ("DELETE", "/v1/webhooks/wh_x", KEYS),
 )
 # These need other scopes, too: all data of a user is more than their sessions.
 USER_ROUTES = (("GET", "/v1/users/ann/export", READ), ("DELETE", "/v1/users/ann", DELETE))
@@ -153,6 +158,7 @@ def test_the_routes_above_are_all_there_are(api):
         ("scenario_id", "scn_x"),
         ("n", "1"),
         ("key_id", "key_x"),
+        ("webhook_id", "wh_x"),
         ("memory_id", "mem_x"),
         ("entity_id", "ent_x"),
         ("path:user_id", "ann"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import Counter
 from contextlib import contextmanager
@@ -209,6 +210,7 @@ def loop():
     for each in threads:
         each.join(SECONDS)
         assert not each.is_alive()
+    gc.collect()  # the database connections of its threads
 
 
 def ended(condition) -> bool:
