@@ -114,7 +114,7 @@ def _webhook(
         "filter": chosen,
         "filtered": any(request.GET.get(name) for name in chosen.filters),
         "page": page,
-        "table": DeliveryTable(page.rows, webhook=found),
+        "table": DeliveryTable(page.rows, webhook=found, may_manage=by.may(KEYS_MANAGE)),
         "note": f"{count_noun(len(page.rows), 'delivery', 'deliveries')}, kept for "
         f"{count_noun(settings.WEBHOOK_DELIVERY_DAYS, 'day')}",
     }
@@ -274,8 +274,7 @@ def _row(request: HttpRequest, by: Actor, found: Webhook, sent: Delivery) -> Htt
     context = {
         "webhook": found,
         "delivery": sent,
-        "may_manage": by.may(KEYS_MANAGE),
-        "table": DeliveryTable([sent], webhook=found, watched=True),
+        "table": DeliveryTable([sent], webhook=found, may_manage=by.may(KEYS_MANAGE), watched=True),
     }
     return render(request, "webhooks/_row.html", context)
 

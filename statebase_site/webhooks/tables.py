@@ -94,7 +94,7 @@ class WebhookTable(tables.Table):
 class DeliveryTable(tables.Table):
     """Deliveries of one webhook; those of a `watched` table ask again until they are sent.
 
-    Reads `webhook`, `may_manage` and `request` of the page's context.
+    Reads `request` and `webhook` of the page's context.
     """
 
     caption = "Deliveries, newest first"
@@ -130,10 +130,16 @@ class DeliveryTable(tables.Table):
         orderable = False
         empty_text = None
 
-    def __init__(self, rows: list[Delivery], *, webhook: Webhook, watched: bool = False) -> None:
+    def __init__(
+        self, rows: list[Delivery], *, webhook: Webhook, may_manage: bool, watched: bool = False
+    ) -> None:
         self.webhook = webhook
         row_attrs: dict[str, Any] = {"id": _row_id}
-        super().__init__(rows, row_attrs=row_attrs | _ASKING_AGAIN if watched else row_attrs)
+        super().__init__(
+            rows,
+            row_attrs=row_attrs | _ASKING_AGAIN if watched else row_attrs,
+            exclude=() if may_manage else ("again",),
+        )
 
     def render_tries(self, record: Delivery) -> int:
         return len(record.attempts)
