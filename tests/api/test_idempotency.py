@@ -1,9 +1,12 @@
 """A request sent twice under one Idempotency-Key runs once (contract 4.2)."""
 
+from datetime import timedelta
+
 import pytest
 
 from sessions_app.actions import maintenance
 from statebase_site.access.models import IdempotentAnswer
+from statebase_site.base import clock, json
 
 WRITES = (
     ("POST", "/v1/sessions", {"agent_id": "bot", "initial_state": {"a": 1}}),
@@ -89,3 +92,14 @@ def test_what_was_purged_since_is_not_found(api, settings):
     assert maintenance.purge_due() == 1
     error = api.error("POST", "/v1/sessions", body, status=404, Idempotency_Key="k")
     assert error["code"] == "session_not_found"
+
+
+def test_a_key_is_kept_for_24_hours(api):
+    body, started = {"agent_id": "bot"}, clock.now()
+    first = api("POST", "/v1/sessions", body, status=201, Idempotency_Key="k")
+    with clock.at(started + timedelta(hours=23, minutes=59)):
+        assert api("POST", "/v1/sessions", body, status=201, Idempotency_Key="k").content == first.content
+    with clock.at(started + timedelta(hours=24, minutes=1)):
+        again = api("POST", "/v1/sessions", body, status=201, Idempotency_Key="k")
+    assert "Idempotency-Replayed" not in again
+    assert json.parse(again.content)["id"] != json.parse(first.content)["id"]

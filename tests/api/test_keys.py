@@ -153,16 +153,25 @@ def test_a_request_sent_again_makes_one_key_and_does_not_show_it_again(api):
 
 
 @pytest.mark.slow
-def test_every_process_of_a_server_refuses_an_ended_key_within_seconds(server, http):
-    made = http.post("/v1/keys", json={"name": "Ends", "rate_limit": 0}).json()
-    with server.http(made["full_key"]) as client, ThreadPoolExecutor(8) as pool:
+def test_every_process_of_a_server_refuses_an_ended_or_expired_key_within_seconds(server, http):
+    ends = http.post("/v1/keys", json={"name": "Ends", "rate_limit": 0}).json()
+    soon = (datetime.now(UTC) + timedelta(seconds=REMEMBERED_SECONDS)).isoformat()
+    expires = http.post("/v1/keys", json={"name": "Expires", "rate_limit": 0, "expires_at": soon}).json()
+    with (
+        server.http(ends["full_key"]) as ended,
+        server.http(expires["full_key"]) as expired,
+        ThreadPoolExecutor(8) as pool,
+    ):
 
         def many():
-            return {found.status_code for found in pool.map(client.get, ["/v1/sessions"] * 24)}
+            return [
+                {found.status_code for found in pool.map(client.get, ["/v1/sessions?limit=1"] * 24)}
+                for client in (ended, expired)
+            ]
 
-        assert many() == {200}
-        assert http.delete(f"/v1/keys/{made['id']}").status_code == 204
+        assert many()[0] == {200}
+        assert http.delete(f"/v1/keys/{ends['id']}").status_code == 204
         until = time.monotonic() + REMEMBERED_SECONDS + 0.2
-        while time.monotonic() < until:  # used all the while, so that no process forgets it for want of use
+        while time.monotonic() < until:  # used all the while, so that no process forgets them for want of use
             many()
-        assert many() == {401}
+        assert many() == [{401}, {401}]

@@ -61,7 +61,7 @@ def test_all_that_exists_is_counted_and_nothing_else(api, stranger):
 
 @pytest.mark.parametrize(
     ("sessions", "health"),
-    [(51, "healthy"), (50, "elevated"), (20, "elevated"), (19, "warning"), (9, "critical")],
+    [(51, "healthy"), (50, "elevated"), (20, "elevated"), (19, "warning"), (10, "warning"), (9, "critical")],
 )
 def test_one_rollback_in_so_many_sessions(api, sessions, health):
     path = api.session_with_versions(1)
