@@ -77,12 +77,15 @@ def latest_tried(webhooks: Iterable[Webhook]) -> dict[int, Delivery]:
 def overdue_since(webhooks: QuerySet[Webhook]) -> datetime | None:
     """The time of the first delivery that was not sent though it was long due, where nobody seems to send.
 
-    None while a worker gives signs of life, however much it has to do.
+    None while deliveries of these webhooks are being sent, however many are due; what is sent of others does
+    not count, since they may be another project's.
     """
     now = clock.now()
-    pending = Delivery.objects.filter(state=DeliveryState.PENDING)
-    due = pending.filter(webhook__in=webhooks.filter(is_active=True), next_try_at__lt=now - OVERDUE_AFTER)
-    first = due.order_by("next_try_at").values_list("next_try_at", flat=True).first()
+    pending = Delivery.objects.filter(
+        state=DeliveryState.PENDING, webhook__in=webhooks.filter(is_active=True)
+    )
+    due = pending.filter(next_try_at__lt=now - OVERDUE_AFTER).order_by("next_try_at")
+    first = due.values_list("next_try_at", flat=True).first()
     lately = pending.filter(
         next_try_at__gt=now, next_try_at__lte=now + LOST_AFTER, tries__lte=_SIGN_OF_LIFE_TRIES
     )

@@ -11,6 +11,7 @@ import pytest
 from sessions_app import actions
 from sessions_app.models import Trace
 from statebase_site.base import clock
+from statebase_site.webhooks import delivering
 from statebase_site.webhooks.delivering import PAUSES
 from statebase_site.webhooks.models import Delivery, Webhook
 from tests import factories
@@ -208,7 +209,7 @@ def test_deliveries_are_found_by_state_event_and_id_and_come_in_pages(admin, key
     factories.turn(session, by=key)
     work()
     newest, oldest = Delivery.objects.order_by("-id")
-    assert see(admin, at(webhook)).text.count("evt_") == 2 + 1  # one in the filter's hint
+    assert see(admin, at(webhook)).source.count('id="row-') == 2
     for query, found, other in (
         ("state=pending", newest, oldest),
         ("state=delivered", oldest, newest),
@@ -221,7 +222,7 @@ def test_deliveries_are_found_by_state_event_and_id_and_come_in_pages(admin, key
     assert "No delivery matches these filters" in see(admin, f"{at(webhook)}?state=dropped").text
     assert "Nothing is shown" in see(admin, f"{at(webhook)}?state=lost").text
     part = see(admin, f"{at(webhook)}?state=pending", **{"HX-Request": "true"})
-    assert part.source.startswith("\n<section") or "<html" not in part.source
+    assert "<html" not in part.source
     assert "1 delivery shown" in part.text
 
     for number in range(60):
@@ -253,23 +254,24 @@ def test_the_next_try_is_told_in_words_with_its_exact_time(admin, key, webhook, 
 
 
 def test_a_silent_worker_is_noticed_but_not_a_busy_one(admin, key, webhook, receiver):
-    factories.session(key)
     asks = "is manage.py worker running?"
+    other = factories.full_key(factories.project("Other"))
+    make(other, receiver.url, "session.created")
+    for by in (other, key, key):
+        factories.session(by)
     assert asks not in see(admin, at(webhook)).text
+    event_id = Delivery.objects.filter(webhook=webhook).first().event_id
     with later(minutes=3, seconds=5):
-        event_id = Delivery.objects.get().event_id
+        delivering.claim(1)  # the other project's: how busy that one is, nobody here learns
         for address in (WEBHOOKS, at(webhook), at(webhook, event_id)):
             page = see(admin, address)
             assert "Nothing has been sent for 3 min" in page.text
             assert asks in page.text
-        receiver.answer = answer(500)
-        other = make(factories.full_key(factories.project("Other")), receiver.url, "session.created")
-        factories.session(factories.full_key(other.project))
-        for delivery in Delivery.objects.filter(webhook=other):
-            Delivery.objects.filter(pk=delivery.pk).update(next_try_at=clock.now() + timedelta(seconds=80))
-        assert asks not in see(admin, at(webhook)).text  # something is being sent
-    actions.update_webhook(webhook_id=webhook.public_id, is_active=False, by=key)
+        delivering.claim(1)
+        assert asks not in see(admin, at(webhook)).text
     with later(minutes=30):
+        assert asks in see(admin, at(webhook)).text
+        actions.update_webhook(webhook_id=webhook.public_id, is_active=False, by=key)
         assert asks not in see(admin, at(webhook)).text
 
 
@@ -420,7 +422,6 @@ def test_who_is_no_admin_sees_how_they_do_and_why_they_may_not_change_them(
         assert "Delivered" in page.text
         assert "/hook" not in page.source.replace("/settings/webhooks", "").replace("/webhooks.css", "")
         assert webhook.secret not in page.source
-        assert "hidden" not in [name for form in page._parsed.forms for name, *_ in form["fields"]]
     assert f"you are its {role}" in pages[0].text
     assert f"you are its {role}" in pages[1].text
     assert receiver.received[0].headers["x-statebase-signature"] not in pages[2].source
