@@ -15,10 +15,12 @@ from typing_extensions import TypedDict
 
 from sessions_app import actions
 from statebase_site.access import queries
+from statebase_site.access.actions import NAME_MOST
 from statebase_site.access.authentication import ApiRequest, needs
 from statebase_site.access.errors import KeyMadeAlready, KeyRevokedAlready
 from statebase_site.access.models import ApiKey
-from statebase_site.access.scopes import KEYS_MANAGE
+from statebase_site.access.rates import RATE_LIMIT_MOST
+from statebase_site.access.scopes import EVERY_SCOPE, KEYS_MANAGE
 from statebase_site.base import clock
 from statebase_site.base.clock import isoformat
 from statebase_site.base.errors import InvalidInput
@@ -26,7 +28,7 @@ from statebase_site.base.paging import keyset_page
 from statebase_site.web.answers import List
 from statebase_site.web.api import list_envelope, row_after
 from statebase_site.web.errors import json_answer
-from statebase_site.web.fields import Moment, Name, PlainText, limit_up_to
+from statebase_site.web.fields import NOT_BLANK, Moment, Name, PlainText, limit_up_to, told
 
 router = Router(tags=["keys"])
 
@@ -54,15 +56,18 @@ class Key(TypedDict):
     full_key: str | None
 
 
+Scope = Annotated[StrictStr, told(enum=list(EVERY_SCOPE))]
+
+
 class MakeKey(BaseModel):
     """A new key; without `scopes` it may do all, `rate_limit` is in requests a minute, 0 for none."""
 
-    name: PlainText
-    rate_limit: StrictInt | None = None
+    name: Annotated[PlainText, told(pattern=NOT_BLANK, maxLength=NAME_MOST)]
+    rate_limit: Annotated[StrictInt, told(minimum=0, maximum=RATE_LIMIT_MOST)] | None = None
     expires_days: Annotated[StrictInt, Field(ge=1, le=_DAYS_MOST)] | None = None
     expires_at: Moment | None = None
     owner_id: Name | None = None
-    scopes: list[StrictStr] | None = None
+    scopes: Annotated[list[Scope], told(minItems=1)] | None = None
 
 
 @router.post("/keys", auth=manages_keys, response={201: Key}, summary="Make a key, shown this once")

@@ -57,11 +57,12 @@ def record_divergence(
             "the divergence lies elsewhere.",
             param="divergence_version",
         )
+    found_how = check_line(found_how, "found_how", most=300, required=False)
     before = (row.divergence_version, row.last_good_version)
     if before == (divergence_version, last_good_version):
         return
     row.divergence_version, row.last_good_version = divergence_version, last_good_version
-    row.found_how = check_line(found_how, "found_how", most=300, required=False)
+    row.found_how = found_how
     row.diverged_at = row.diverged_at or work.moment
     until = row.freeze_version if row.freeze_version is not None else session.head_version + 1
     row.tool_calls = len(session_queries.effects_since(session, last_good_version, before=until))

@@ -20,6 +20,7 @@ from incidents_app.models import Incident, TimelineEvent
 from incidents_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
 from statebase_site.base.paging import keyset_page
+from statebase_site.web.answers import Problem
 from statebase_site.web.api import bad_cursor, list_envelope
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import Moment, Order, PlainText, limit_up_to
@@ -30,7 +31,7 @@ router = Router(tags=["incidents"])
 @router.post(
     "/incidents",
     auth=reports_incidents,
-    response={200: answers.IncidentInFull, 201: answers.IncidentInFull},
+    response={200: answers.IncidentInFull, 201: answers.IncidentInFull, 404: Problem},
     summary="File an incident",
 )
 def file(request: ApiRequest, body: requests.FileIncident) -> HttpResponse:

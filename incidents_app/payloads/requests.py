@@ -6,13 +6,18 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
+    JsonValue,
     StrictBool,
     StrictInt,
+    WithJsonSchema,
     model_validator,
 )
 
-from statebase_site.web.fields import Moment, Name, Object, PlainText
+from incidents_app.enums import Disposition, FailureMode, FaultKind, FollowUpKind, Severity, Step
+from incidents_app.limits import SESSIONS_MOST, TEXT_BYTES, TITLE_CHARACTERS
+from statebase_site.web.fields import NOT_BLANK, Moment, Name, Object, PlainText, told
 
 
 def _read_date(raw: Any) -> date:
@@ -24,6 +29,51 @@ def _read_date(raw: Any) -> date:
 
 IsoDate = Annotated[date, BeforeValidator(_read_date)]
 Sequence = Annotated[StrictInt, Field(ge=1, le=2**31 - 1)]
+Line = Annotated[PlainText, told(pattern=NOT_BLANK, maxLength=TITLE_CHARACTERS)]
+_SIZE = f"At most {TEXT_BYTES // 1024} KiB."
+Text = Annotated[PlainText, told(pattern=NOT_BLANK, description=_SIZE)]
+MaybeBlank = Annotated[PlainText, told(description=_SIZE)]
+Remark = Annotated[PlainText, told(maxLength=300)]
+Owner = Annotated[PlainText, told(maxLength=160)]
+
+# The actions refuse what is none of these, with words of their own.
+OneSeverity = Annotated[PlainText, told(enum=Severity.values)]
+OneFailureMode = Annotated[PlainText, told(enum=FailureMode.values)]
+OneKind = Annotated[PlainText, told(enum=FollowUpKind.values)]
+OneStep = Annotated[PlainText, told(enum=Step.values)]
+OneDisposition = Annotated[PlainText, told(enum=Disposition.values)]
+Fault = Annotated[
+    Object,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "properties": {
+                "kind": {"enum": FaultKind.values},
+                "tool": {"type": ["string", "null"]},
+                "patch": {},
+                "value": {},
+            },
+            "required": ["kind"],
+            "additionalProperties": False,
+        }
+    ),
+]
+
+
+_PLACE_OR_NONE: list[JsonValue] = [
+    {
+        "required": ["session_id", "after_version"],
+        "properties": {
+            "session_id": {"type": "string"},
+            "after_version": {"type": "integer"},
+            "none": {"const": False},
+        },
+    },
+    {
+        "required": ["none", "why"],
+        "properties": {"none": {"const": True}, "why": {"type": "string", "minLength": 1}},
+    },
+]
 
 
 class Nothing(BaseModel):
@@ -33,29 +83,29 @@ class Nothing(BaseModel):
 class FileIncident(BaseModel):
     """What went wrong; without a severity it waits in triage, S1 freezes every session at once."""
 
-    title: PlainText
-    severity: PlainText | None = None
-    sessions: list[PlainText] = []
-    summary: PlainText = ""
-    failure_mode: PlainText | None = None
-    dedup_key: PlainText | None = None
-    no_session_reason: PlainText = ""
+    title: Line
+    severity: OneSeverity | None = None
+    sessions: Annotated[list[PlainText], told(maxItems=SESSIONS_MOST)] = []
+    summary: MaybeBlank = ""
+    failure_mode: OneFailureMode | None = None
+    dedup_key: Annotated[PlainText, told(maxLength=255)] | None = None
+    no_session_reason: MaybeBlank = ""
 
 
 class FreezeIncident(BaseModel):
     """Which session, or all of them; `traffic` is told to the agents that are refused meanwhile."""
 
     session_id: PlainText | None = None
-    reason: PlainText | None = None
+    reason: MaybeBlank | None = None
     traffic: Literal["reject", "human_queue", "safe_version"] | None = None
-    traffic_note: PlainText | None = None
+    traffic_note: Remark | None = None
 
 
 class ResumeIncident(BaseModel):
     """Which session, or all; `confirm` where another open incident affects it, too."""
 
     session_id: PlainText | None = None
-    reason: PlainText | None = None
+    reason: MaybeBlank | None = None
     confirm: StrictBool = False
 
 
@@ -65,7 +115,7 @@ class RecordDivergence(BaseModel):
     session_id: PlainText
     divergence_version: StrictInt
     last_good_version: StrictInt
-    found_how: PlainText = ""
+    found_how: Remark = ""
 
 
 class RollBackIncident(BaseModel):
@@ -83,13 +133,13 @@ class PinEvidence(BaseModel):
     session_id: PlainText
     versions: list[StrictInt] = []
     traces: list[PlainText] = []
-    note: PlainText = ""
+    note: MaybeBlank = ""
 
 
 class AddNote(BaseModel):
     """A line of the timeline; `supersedes` is the sequence of a row that it corrects."""
 
-    text: PlainText
+    text: Text
     occurred_at: Moment | None = None
     session_id: PlainText | None = None
     supersedes: Sequence | None = None
@@ -106,14 +156,14 @@ class WaivedDuty(BaseModel):
 
     session_id: PlainText
     step: PlainText
-    reason: PlainText
+    reason: MaybeBlank
 
 
 class ChangeSeverity(BaseModel):
     """Lowering needs a reason, and `waived` for each duty that is owed."""
 
-    severity: PlainText
-    reason: PlainText | None = None
+    severity: OneSeverity
+    reason: MaybeBlank | None = None
     waived: list[WaivedDuty] = []
 
 
@@ -124,28 +174,30 @@ class AnswerCauses(BaseModel):
     no_validation: StrictBool = False
     no_permission_check: StrictBool = False
     state_drift: StrictBool = False
-    text: PlainText
+    text: Text
 
 
 class AddFollowUp(BaseModel):
     """Something that has to be done; one that `blocks` has to be done before resolving."""
 
-    text: PlainText
-    owner: PlainText | None = None
+    text: Text
+    owner: Owner | None = None
     due: IsoDate | None = None
-    kind: PlainText | None = None
+    kind: OneKind | None = None
     blocks: StrictBool = False
 
 
 class AssignFollowUp(BaseModel):
     """Who does it, and until when."""
 
-    owner: PlainText
+    owner: Owner
     due: IsoDate
 
 
 class CheckpointAnswer(BaseModel):
     """Where the missing checkpoint was, or `none` and why there was no such place."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": _PLACE_OR_NONE})
 
     session_id: PlainText | None = None
     after_version: StrictInt | None = None
@@ -170,24 +222,24 @@ class CheckpointAnswer(BaseModel):
 class ChangeReview(BaseModel):
     """What changes in the post-incident review; `scenario` is the id of one of the incident's scenarios."""
 
-    failure_mode: PlainText | None = None
+    failure_mode: OneFailureMode | None = None
     missing_checkpoint: CheckpointAnswer | None = None
-    lessons: PlainText | None = None
+    lessons: MaybeBlank | None = None
     scenario: PlainText | None = None
 
 
 class SetCommander(BaseModel):
     """Who leads."""
 
-    name: PlainText
+    name: Line
 
 
 class ExemptSession(BaseModel):
     """A step that a session need not do, and why."""
 
     session_id: PlainText
-    step: PlainText
-    reason: PlainText
+    step: OneStep
+    reason: Text
 
 
 class DecideEffect(BaseModel):
@@ -195,8 +247,8 @@ class DecideEffect(BaseModel):
 
     session_id: PlainText
     turn_id: PlainText
-    disposition: PlainText
-    note: PlainText = ""
+    disposition: OneDisposition
+    note: MaybeBlank = ""
 
 
 class CorrectSession(BaseModel):
@@ -204,23 +256,23 @@ class CorrectSession(BaseModel):
 
     session_id: PlainText
     version: StrictInt | None = None
-    text: PlainText
+    text: Text
 
 
 class OverrideGate(BaseModel):
     """The `code` of an unmet condition, and why it is passed over."""
 
     gate: PlainText
-    reason: PlainText
+    reason: Text
 
 
 class CreateScenario(BaseModel):
     """Fork there, inject that, and afterwards this JMESPath predicate must hold."""
 
-    name: PlainText
+    name: Line
     session_id: PlainText
     fork_version: StrictInt
-    fault: Object
+    fault: Fault
     predicate: PlainText
 
 
@@ -235,13 +287,13 @@ class ReportRun(BaseModel):
 class ReopenIncident(BaseModel):
     """Why it is not over."""
 
-    reason: PlainText
+    reason: Text
 
 
 class DeclineIncident(BaseModel):
     """Why it is no incident; `resume_sessions` lets its frozen sessions go on."""
 
-    reason: PlainText
+    reason: Text
     resume_sessions: StrictBool = False
 
 

@@ -19,6 +19,19 @@ writes_sessions = needs(SESSIONS_WRITE, to="change sessions")
 reads_traces = needs(TRACES_READ, to="read traces")
 
 
+WITH_REASON_HEADER = {
+    "parameters": [
+        {
+            "in": "header",
+            "name": "X-StateBase-Reason",
+            "description": "Why, where the body can't say it.",
+            "schema": {"type": "string"},
+        }
+    ]
+}
+"""For the OpenAPI document, of a route that asks `reason_header`."""
+
+
 def reason_header(request: ApiRequest) -> str | None:
     """The reason in X-StateBase-Reason, for clients that can't send it in the body (contract 6.3).
 

@@ -9,6 +9,7 @@ from sessions_app import actions, queries
 from sessions_app.api._shared import MOST, reads_sessions, writes_sessions
 from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
+from statebase_site.web.answers import Problem
 from statebase_site.web.api import list_envelope, row_after, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import PlainText, limit_up_to
@@ -18,7 +19,12 @@ router = Router(tags=["entities"])
 ENTITY = "/entities/{entity_id}"
 
 
-@router.post("/entities", auth=writes_sessions, response={201: answers.Entity}, summary="Add an entity")
+@router.post(
+    "/entities",
+    auth=writes_sessions,
+    response={201: answers.Entity, 404: Problem, 423: Problem},
+    summary="Add an entity",
+)
 def create(request: ApiRequest, body: requests.CreateEntity) -> HttpResponse:
     outcome = actions.create_entity(
         session_id=body.session_id,
@@ -51,13 +57,18 @@ def read(request: ApiRequest, entity_id: str) -> HttpResponse:
     return json_answer(objects.entity(queries.entity_for(request.actor, entity_id)))
 
 
-@router.put(ENTITY, auth=writes_sessions, response=answers.Entity, summary="Merge attributes into an entity")
+@router.put(
+    ENTITY,
+    auth=writes_sessions,
+    response={200: answers.Entity, 423: Problem},
+    summary="Merge attributes into an entity",
+)
 def change(request: ApiRequest, entity_id: str, body: requests.ChangeEntity) -> HttpResponse:
     outcome = actions.update_entity(entity_id=entity_id, attributes=body.attributes, by=request.actor)
     return written(outcome, objects.entity(outcome.entity))
 
 
-@router.delete(ENTITY, auth=writes_sessions, response={204: None}, summary="Delete an entity")
+@router.delete(ENTITY, auth=writes_sessions, response={204: None, 423: Problem}, summary="Delete an entity")
 def delete(request: ApiRequest, entity_id: str) -> HttpResponse:
     actions.delete_entity(entity_id=entity_id, by=request.actor)
     return HttpResponse(status=204)

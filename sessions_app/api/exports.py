@@ -13,6 +13,7 @@ from sessions_app.payloads import export
 from sessions_app.payloads.export_answers import SessionExport, UserExport
 from statebase_site.access.authentication import ApiRequest, needs
 from statebase_site.access.scopes import MEMORY_READ, SESSIONS_DELETE, TRACES_READ
+from statebase_site.web.answers import Problem
 from statebase_site.web.downloads import in_pieces
 from statebase_site.web.errors import JSON_TYPE
 
@@ -46,7 +47,7 @@ def user_export(request: ApiRequest, user_id: str) -> StreamingHttpResponse:
 @router.delete(
     USER,
     auth=needs(SESSIONS_DELETE, to="erase a user"),
-    response={204: None},
+    response={204: None, 409: Problem, 423: Problem},
     summary="Erase all data of an end user, at once and for ever",
 )
 def erase_user(request: ApiRequest, user_id: str) -> HttpResponse:

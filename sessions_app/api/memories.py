@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
 from ninja import Query, Router
 
 from sessions_app import actions, queries
-from sessions_app.api._shared import SESSION, reason_header, routes
+from sessions_app.api._shared import SESSION, WITH_REASON_HEADER, reason_header, routes
 from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest, needs
 from statebase_site.access.scopes import MEMORY_READ, MEMORY_WRITE
 from statebase_site.base.errors import InvalidInput
+from statebase_site.web.answers import Problem
 from statebase_site.web.api import list_envelope, row_after, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import PlainText
@@ -33,13 +35,21 @@ def _both(add: Callable[..., Any], path: str = "", *more: str, **options: Any) -
     return routes(add, *(f"{memories}{path}" for memories in MEMORIES), *more, **options)
 
 
-@_both(router.post, auth=writes, response={201: answers.Memory}, summary="Add a memory")
+@_both(
+    router.post,
+    auth=writes,
+    response={201: answers.Memory, 404: Problem, 423: Problem},
+    summary="Add a memory",
+)
 def add(request: ApiRequest, body: requests.AddMemory) -> HttpResponse:
     return _add(request, body, body.session_id)
 
 
 @router.post(
-    f"{SESSION}/memories", auth=writes, response={201: answers.Memory}, summary="Add a memory of a session"
+    f"{SESSION}/memories",
+    auth=writes,
+    response={201: answers.Memory, 423: Problem},
+    summary="Add a memory of a session",
 )
 def add_to_session(request: ApiRequest, session_id: str, body: requests.AddMemory) -> HttpResponse:
     return _add(request, body, session_id)
@@ -64,7 +74,7 @@ def _add(request: ApiRequest, body: requests.AddMemory, session_id: str | None) 
     router.post,
     "/search",
     auth=reads,
-    response=answers.MemorySearch,
+    response={200: answers.MemorySearch, 404: Problem},
     summary="Search memories, best first",
 )
 def search(request: ApiRequest, body: requests.SearchMemories) -> HttpResponse:
@@ -81,7 +91,13 @@ def search_of_session(request: ApiRequest, session_id: str, body: requests.Searc
     return _search(request, body, session_id)
 
 
-@_both(router.get, "/search", auth=reads, response=answers.MemorySearch, summary="Search by address")
+@_both(
+    router.get,
+    "/search",
+    auth=reads,
+    response={200: answers.MemorySearch, 404: Problem},
+    summary="Search memories by address",
+)
 def search_by_get(request: ApiRequest, asked: Query[requests.SearchMemoriesByAddress]) -> HttpResponse:
     body = asked.as_body(request.GET)
     return _search(request, body, body.session_id)
@@ -90,12 +106,12 @@ def search_by_get(request: ApiRequest, asked: Query[requests.SearchMemoriesByAdd
 @_both(
     router.get,
     auth=reads,
-    response=answers.MemoryList,
+    response={200: answers.MemoryList, 404: Problem},
     summary="List memories, newest first; with query, search them",
 )
 def list_or_search(
     request: ApiRequest,
-    asked: Query[requests.SearchMemoriesByAddress],
+    asked: Query[requests.ListOrSearchMemories],
     starting_after: PlainText | None = None,
 ) -> HttpResponse:
     body = asked.as_body(request.GET)
@@ -113,7 +129,7 @@ def list_or_search(
 def list_of_session(
     request: ApiRequest,
     session_id: str,
-    asked: Query[requests.SearchMemoriesByAddress],
+    asked: Query[requests.FilterMemories],
     starting_after: PlainText | None = None,
 ) -> HttpResponse:
     return _list(request, asked.as_body(request.GET), session_id, starting_after)
@@ -124,14 +140,12 @@ def read(request: ApiRequest, memory_id: str) -> HttpResponse:
     return json_answer(objects.memory(queries.memory_for(request.actor, memory_id)))
 
 
-@_both(router.patch, "/{memory_id}", auth=writes, response=answers.Memory, summary="Change a memory")
 @_both(
-    router.put,
+    partial(router.api_operation, ["PUT", "PATCH"]),
     "/{memory_id}",
     auth=writes,
-    response=answers.Memory,
-    summary="Change a memory, by PUT",
-    operation_id="change_memory_by_put",
+    response={200: answers.Memory, 423: Problem},
+    summary="Change a memory",
 )
 def change(request: ApiRequest, memory_id: str, body: requests.ChangeMemory) -> HttpResponse:
     outcome = actions.update_memory(
@@ -145,7 +159,14 @@ def change(request: ApiRequest, memory_id: str, body: requests.ChangeMemory) -> 
     return written(outcome, objects.memory(outcome.memory))
 
 
-@_both(router.delete, "/{memory_id}", auth=writes, response={204: None}, summary="Delete a memory")
+@_both(
+    router.delete,
+    "/{memory_id}",
+    auth=writes,
+    response={204: None, 423: Problem},
+    openapi_extra=WITH_REASON_HEADER,
+    summary="Delete a memory",
+)
 def delete(request: ApiRequest, memory_id: str) -> HttpResponse:
     actions.delete_memory(memory_id=memory_id, reason=reason_header(request), by=request.actor)
     return HttpResponse(status=204)

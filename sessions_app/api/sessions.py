@@ -3,12 +3,13 @@
 from typing import Any, Literal
 
 from django.http import HttpResponse
-from ninja import Query, Router
+from ninja import Router
 
 from sessions_app import actions, queries
 from sessions_app.api._shared import (
     MOST,
     SESSION,
+    WITH_REASON_HEADER,
     reads_sessions,
     reason_header,
     session_payload,
@@ -21,9 +22,10 @@ from statebase_site.access.authentication import ApiRequest, needs
 from statebase_site.access.scopes import MEMORY_READ, SESSIONS_DELETE
 from statebase_site.base import json
 from statebase_site.base.errors import InvalidInput
+from statebase_site.web.answers import Problem
 from statebase_site.web.api import bad_cursor, list_envelope, written
 from statebase_site.web.errors import json_answer
-from statebase_site.web.fields import Moment, Order, PlainText, limit_up_to
+from statebase_site.web.fields import Count, JsonObjectText, Moment, Order, PlainText, limit_up_to
 
 router = Router(tags=["sessions"])
 
@@ -52,7 +54,7 @@ def list_sessions(
     user_id: PlainText | None = None,
     created_after: Moment | None = None,
     created_before: Moment | None = None,
-    metadata: str | None = None,
+    metadata: JsonObjectText | None = None,
     frozen: Literal["true", "false"] | None = None,
     limit: limit_up_to(MOST) = 20,  # type: ignore[valid-type]
     starting_after: PlainText | None = None,
@@ -80,7 +82,10 @@ def read(request: ApiRequest, session_id: str) -> HttpResponse:
 
 
 @router.patch(
-    SESSION, auth=writes_sessions, response=answers.Session, summary="Change a session's metadata or life"
+    SESSION,
+    auth=writes_sessions,
+    response={200: answers.Session, 423: Problem},
+    summary="Change a session's metadata or life",
 )
 def change(request: ApiRequest, session_id: str, body: requests.ChangeSession) -> HttpResponse:
     outcome = actions.update_session(
@@ -92,7 +97,8 @@ def change(request: ApiRequest, session_id: str, body: requests.ChangeSession) -
 @router.delete(
     SESSION,
     auth=needs(SESSIONS_DELETE, to="delete sessions"),
-    response={204: None},
+    response={204: None, 409: Problem, 423: Problem},
+    openapi_extra=WITH_REASON_HEADER,
     summary="Delete a session",
 )
 def delete(request: ApiRequest, session_id: str) -> HttpResponse:
@@ -132,14 +138,19 @@ def context(request: ApiRequest, session_id: str, body: requests.ReadContext) ->
     )
 
 
-@router.get(f"{SESSION}/context", auth=reads_sessions, include_in_schema=False)
+@router.get(
+    f"{SESSION}/context",
+    auth=reads_sessions,
+    response=answers.Context,
+    summary="What an agent needs for its next step, by address",
+)
 def context_by_get(
     request: ApiRequest,
     session_id: str,
     query: PlainText | None = None,
-    memory_limit: int = Query(5, ge=0),
-    turn_limit: int | None = Query(None, ge=0),
-    max_turns: int | None = Query(None, ge=0),
+    memory_limit: Count = 5,
+    turn_limit: Count | None = None,
+    max_turns: Count | None = None,
     include_memories: bool = True,
     include_turns: bool = True,
 ) -> HttpResponse:

@@ -10,6 +10,7 @@ from sessions_app.actions import StateWritten
 from sessions_app.api._shared import (
     MOST,
     SESSION,
+    WITH_REASON_HEADER,
     reads_sessions,
     reason_header,
     routes,
@@ -19,6 +20,7 @@ from sessions_app.models import AgentSession
 from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
 from statebase_site.base.errors import InvalidInput
+from statebase_site.web.answers import Problem
 from statebase_site.web.api import bad_cursor, list_envelope, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import Order, WholeNumber, limit_up_to
@@ -44,13 +46,23 @@ def read(request: ApiRequest, session_id: str, version: WholeNumber | None = Non
     return json_answer(objects.state_envelope(agent_session, row, text, with_data=True))
 
 
-@router.patch(STATE, auth=writes_sessions, response=answers.WrittenState, summary="Merge keys into the state")
+@router.patch(
+    STATE,
+    auth=writes_sessions,
+    response={200: answers.WrittenState, 423: Problem},
+    summary="Merge keys into the state",
+)
 def update(request: ApiRequest, session_id: str, body: requests.ChangeState) -> HttpResponse:
     return _change(request, session_id, body, actions.MERGE)
 
 
-@router.put(STATE, auth=writes_sessions, response=answers.WrittenState, summary="Replace the state")
-@router.post(STATE, auth=writes_sessions, include_in_schema=False)
+@router.api_operation(
+    ["PUT", "POST"],
+    STATE,
+    auth=writes_sessions,
+    response={200: answers.WrittenState, 423: Problem},
+    summary="Replace the state",
+)
 def replace(request: ApiRequest, session_id: str, body: requests.ChangeState) -> HttpResponse:
     return _change(request, session_id, body, actions.REPLACE)
 
@@ -78,7 +90,8 @@ def _written(outcome: StateWritten) -> HttpResponse:
     f"{STATE}/rollback",
     f"{SESSION}/rollback",
     auth=writes_sessions,
-    response=answers.RolledBackState,
+    response={200: answers.RolledBackState, 423: Problem},
+    openapi_extra=WITH_REASON_HEADER,
     summary="Make a new version out of an earlier one",
 )
 def rollback(request: ApiRequest, session_id: str, body: requests.Rollback) -> HttpResponse:

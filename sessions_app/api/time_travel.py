@@ -15,6 +15,7 @@ from statebase_site.access.authentication import ApiRequest
 from statebase_site.access.scopes import MEMORY_READ, TRACES_READ
 from statebase_site.base.clock import isoformat
 from statebase_site.base.errors import InvalidInput
+from statebase_site.web.answers import Problem
 from statebase_site.web.api import bad_cursor, list_envelope
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import PlainText, WholeNumber, limit_up_to, read_whole_number
@@ -42,7 +43,7 @@ def diff(
 @router.get(
     "/diff",
     auth=reads_sessions,
-    response=answers.Difference,
+    response={200: answers.Difference, 404: Problem},
     summary="How versions of two sessions differ",
 )
 def diff_of_sessions(request: ApiRequest, left: PlainText, right: PlainText) -> HttpResponse:

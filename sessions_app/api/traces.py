@@ -7,6 +7,7 @@ from sessions_app import actions, queries
 from sessions_app.api._shared import MOST, SESSION, reads_traces, routes, writes_sessions
 from sessions_app.payloads import answers, objects, requests
 from statebase_site.access.authentication import ApiRequest
+from statebase_site.web.answers import Problem
 from statebase_site.web.api import list_envelope, row_after, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import Order, PlainText, limit_up_to
@@ -27,7 +28,10 @@ def list_traces(
 
 
 @router.post(
-    "/traces", auth=writes_sessions, response={201: answers.Trace}, summary="Add a note of one's own"
+    "/traces",
+    auth=writes_sessions,
+    response={201: answers.Trace, 404: Problem},
+    summary="Add a note of one's own",
 )
 def create(request: ApiRequest, body: requests.CreateTrace) -> HttpResponse:
     outcome = actions.create_trace(

@@ -14,6 +14,7 @@ from sessions_app.api._shared import (
 from sessions_app.payloads import answers, objects, requests
 from sessions_app.payloads.turn_text import turn_text
 from statebase_site.access.authentication import ApiRequest
+from statebase_site.web.answers import Problem
 from statebase_site.web.api import bad_cursor, list_envelope, written
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import Order, PlainText, limit_up_to
@@ -21,7 +22,12 @@ from statebase_site.web.fields import Order, PlainText, limit_up_to
 router = Router(tags=["turns"])
 
 
-@router.post(f"{SESSION}/turns", auth=writes_sessions, response={201: answers.Turn}, summary="Add a turn")
+@router.post(
+    f"{SESSION}/turns",
+    auth=writes_sessions,
+    response={201: answers.Turn, 423: Problem},
+    summary="Add a turn",
+)
 def add(request: ApiRequest, session_id: str, body: requests.AddTurn) -> HttpResponse:
     outcome = actions.add_turn(
         session_id=session_id,
@@ -68,7 +74,9 @@ def read(request: ApiRequest, session_id: str, turn_id: str) -> HttpResponse:
     return json_answer(turn_payloads(agent_session, [turn], listed=False)[0])
 
 
-@router.get("/turns/{turn_id}", auth=reads_sessions, include_in_schema=False)
+@router.get(
+    "/turns/{turn_id}", auth=reads_sessions, response=answers.Turn, summary="Read a turn by its id alone"
+)
 def read_by_its_id(request: ApiRequest, turn_id: str) -> HttpResponse:
     turn = queries.turn_for(request.actor, turn_id)
     return json_answer(turn_payloads(turn.agent_session, [turn], listed=False)[0])

@@ -3,12 +3,38 @@
 from typing import Annotated, Any, Literal
 
 from django.http import QueryDict
-from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, StrictBool, StrictInt, WithJsonSchema
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StrictBool,
+    StrictInt,
+    WithJsonSchema,
+)
 
-from statebase_site.web.fields import Moment, Name, Object, PlainText, read_limit
+from sessions_app.limits import MEMORY_CHARACTERS, REASONING_BYTES, TAGS_MOST, TTL_SECONDS_MAX
+from statebase_site.web.fields import NOT_BLANK, Moment, Name, Object, PlainText, limit_up_to, told
 
-TextOrObject = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
+_TURN_TEXT = {"type": "object", "properties": {"type": {"type": ["string", "null"]}}}
+TextOrObject = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, _TURN_TEXT]})]
 Count = Annotated[StrictInt, Field(ge=1)]
+Life = Annotated[StrictInt, told(minimum=1, maximum=TTL_SECONDS_MAX)]
+Why = Annotated[PlainText, told(description=f"At most {REASONING_BYTES // 1024} KiB.")]
+Content = Annotated[PlainText, told(pattern=NOT_BLANK, maxLength=MEMORY_CHARACTERS)]
+Tags = Annotated[list[Name], told(maxItems=TAGS_MOST)]
+Query = Annotated[PlainText, told(pattern=NOT_BLANK)]
+
+
+def _one_of(**kinds: JsonValue) -> ConfigDict:
+    """Of these fields, each of its kind, one at least is needed; so the OpenAPI document says it."""
+    choices: list[JsonValue] = [
+        {"required": [name], "properties": {name: {"type": kind}}} for name, kind in kinds.items()
+    ]
+    return ConfigDict(json_schema_extra={"anyOf": choices})
+
 
 MOST_ROWS = 100  # of a page
 
@@ -20,14 +46,14 @@ class CreateSession(BaseModel):
     user_id: Name | None = None
     initial_state: Object = None
     metadata: Object = None
-    ttl_seconds: StrictInt | None = None
+    ttl_seconds: Life | None = None
 
 
 class ChangeSession(BaseModel):
     """Metadata to merge by top-level key, and a new life counted from now (contract 6.2)."""
 
     metadata: Object = None
-    ttl_seconds: StrictInt | None = None
+    ttl_seconds: Life | None = None
 
 
 class Fork(BaseModel):
@@ -49,15 +75,17 @@ class ChangeState(BaseModel):
     """Keys to merge into the state, or the state that replaces it (contract 6.3)."""
 
     state: Object = Field(validation_alias=AliasChoices("state", "updates"))
-    reasoning: PlainText | None = None
+    reasoning: Why | None = None
     expected_version: StrictInt | None = None
 
 
 class Rollback(BaseModel):
     """The version to restore: by number, by steps back, or by a turn (contract 6.3)."""
 
+    model_config = _one_of(version="integer", count="integer", turn_id="string", turn_count="integer")
+
     version: StrictInt | None = None
-    reason: PlainText | None = None
+    reason: Why | None = None
     expected_version: StrictInt | None = None
     count: Count | None = None
     turn_id: PlainText | None = None
@@ -67,7 +95,7 @@ class Rollback(BaseModel):
 class Reason(BaseModel):
     """Why (contract 6.3)."""
 
-    reason: PlainText | None = None
+    reason: Why | None = None
 
 
 class AddTurn(BaseModel):
@@ -75,7 +103,7 @@ class AddTurn(BaseModel):
 
     input: TextOrObject
     output: TextOrObject
-    reasoning: PlainText | None = None
+    reasoning: Why | None = None
     metadata: Object = None
     state_before: Object = None
     state_after: Object = None
@@ -107,12 +135,12 @@ class TraceFilter(BaseModel):
 class AddMemory(BaseModel):
     """A text to be found again (contract 6.5)."""
 
-    content: PlainText
+    content: Content
     type: Name = Field("general", validation_alias=AliasChoices("type", "memory_type"))
     session_id: PlainText | None = None
     user_id: Name | None = None
     agent_id: Name | None = None
-    tags: list[Name] = []
+    tags: Tags = []
     metadata: Object = None
     embed: StrictBool = True
 
@@ -120,9 +148,9 @@ class AddMemory(BaseModel):
 class ChangeMemory(BaseModel):
     """What is to change of a memory: `tags` replaces, `metadata` merges (contract 6.5)."""
 
-    content: PlainText | None = None
+    content: Content | None = None
     type: Name | None = Field(None, validation_alias=AliasChoices("type", "memory_type"))
-    tags: list[Name] | None = None
+    tags: Tags | None = None
     metadata: Object = None
 
 
@@ -131,7 +159,8 @@ def _texts(value: Any) -> Any:
     return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
 
 
-Texts = Annotated[list[PlainText], BeforeValidator(_texts)]
+_LIST_OR_TEXT = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}
+Texts = Annotated[list[PlainText], BeforeValidator(_texts), WithJsonSchema(_LIST_OR_TEXT)]
 
 
 def _number(value: Any) -> Any:
@@ -143,7 +172,9 @@ def _number(value: Any) -> Any:
 class SearchMemories(BaseModel):
     """What is looked for, and among which memories (contract 6.5)."""
 
-    query: PlainText | None = None
+    model_config = ConfigDict(json_schema_extra={"required": ["query"]})
+
+    query: Query | None = None
     session_id: PlainText | None = None
     user_id: PlainText | None = None
     agent_id: PlainText | None = None
@@ -161,20 +192,15 @@ class SearchMemories(BaseModel):
         return [*self.types, *([self.type] if self.type else [])]
 
 
-class SearchMemoriesByAddress(BaseModel):
+class FilterMemories(BaseModel):
     """The same in an address, where every value is a text and lists may be repeated or have commas."""
 
-    query: PlainText | None = None
-    session_id: PlainText | None = None
     user_id: PlainText | None = None
     agent_id: PlainText | None = None
     type: PlainText | None = None
     types: PlainText | None = None
     tags: PlainText | None = None
-    scope: Literal["session"] | None = None
-    limit: Annotated[int, BeforeValidator(lambda raw: read_limit(raw, most=MOST_ROWS))] | None = None
-    top_k: Annotated[int, BeforeValidator(lambda raw: read_limit(raw, most=MOST_ROWS))] | None = None
-    threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.7
+    limit: limit_up_to(MOST_ROWS) | None = None  # type: ignore[valid-type]
 
     def as_body(self, address: QueryDict) -> SearchMemories:
         """As a body says it."""
@@ -182,6 +208,22 @@ class SearchMemoriesByAddress(BaseModel):
         for name in ("types", "tags"):
             given[name] = [part for raw in address.getlist(name) for part in _texts(raw)]
         return SearchMemories.model_construct(**given)
+
+
+class ListOrSearchMemories(FilterMemories):
+    """With a query it is a search."""
+
+    query: Query | None = None
+    session_id: PlainText | None = None
+    scope: Literal["session"] | None = None
+    top_k: limit_up_to(MOST_ROWS) | None = None  # type: ignore[valid-type]
+    threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.7
+
+
+class SearchMemoriesByAddress(ListOrSearchMemories):
+    """A search that is nothing else."""
+
+    query: Query
 
 
 class CreateEntity(BaseModel):

@@ -14,10 +14,15 @@ _STATE_METHODS = ("PATCH", "PUT", "POST")
 _READ_AT_MOST = 64 * 1024  # bytes: a larger body is no reason to parse what is over its limit
 
 
+def always_freezes(method: str, path: str) -> bool:
+    """Whether a request like this is never refused for its rate, whatever its body says."""
+    return method == "POST" and _FREEZES.fullmatch(path) is not None
+
+
 def freezes(request: HttpRequest) -> bool:
     """Whether the request freezes a session or files an incident; reads the body where that decides."""
-    path, method = request.path_info, request.method
-    if method == "POST" and _FREEZES.fullmatch(path):
+    path, method = request.path_info, request.method or ""
+    if always_freezes(method, path):
         return True
     if method not in _STATE_METHODS or not _WRITES_STATE.fullmatch(path):
         return False

@@ -76,11 +76,24 @@ _STATUS_AND_TYPE: tuple[tuple[type[DomainError], int, str], ...] = (
 
 def status_of(error: DomainError) -> int:
     """The HTTP status of a domain error: the same for the API and for pages."""
-    return _kind_of(error)[0]
+    return _status_and_type(type(error))[0]
 
 
-def _kind_of(error: DomainError) -> tuple[int, str]:
-    return next((status, type_) for kind, status, type_ in _STATUS_AND_TYPE if isinstance(error, kind))
+def codes_by_status() -> dict[int, set[str]]:
+    """Every code that an error can have, by its status; complete once all apps are loaded."""
+    found: dict[int, set[str]] = {}
+    waiting: list[type[DomainError]] = [DomainError]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        status = _status_and_type(kind)[0]
+        if kind.code != DomainError.code or status == 500:
+            found.setdefault(status, set()).add(kind.code)
+    return found
+
+
+def _status_and_type(kind: type[DomainError]) -> tuple[int, str]:
+    return next((status, type_) for of, status, type_ in _STATUS_AND_TYPE if issubclass(kind, of))
 
 
 def json_answer(data: Any, status: int = 200) -> HttpResponse:
@@ -92,7 +105,7 @@ def error_answer(
     request: HttpRequest, error: DomainError, *, detail: list[dict[str, Any]] | None = None
 ) -> HttpResponse:
     """The envelope of `error`; `detail` lists the faults of a validation, else it repeats the message."""
-    status, type_ = _kind_of(error)
+    status, type_ = _status_and_type(type(error))
     envelope = {
         "error": {
             "code": error.code,

@@ -4,14 +4,23 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, StrictStr, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, StrictStr, StringConstraints, WithJsonSchema
 
 from statebase_site.base.errors import InvalidInput
 
 _WHOLE_NUMBER = re.compile(r"[0-9]+")
 _INTEGER = re.compile(r"-?[0-9]{1,1000}")
-_UNIX_SECONDS = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
+_UNIX_SECONDS = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _UNESCAPED_PLUS = re.compile(r" (\d\d:?\d\d)$")
+
+
+NOT_BLANK = r"\S"
+"""The pattern of a text that may not be blank."""
+
+
+def told(**keywords: Any) -> Any:
+    """Part of a type that only the OpenAPI document hears of: what an action checks, not the reading."""
+    return Field(json_schema_extra=keywords)
 
 
 def read_limit(raw: Any, *, most: int) -> int:
@@ -24,7 +33,7 @@ def read_limit(raw: Any, *, most: int) -> int:
 
 def limit_up_to(most: int) -> Any:
     """The type of a `limit` parameter whose values over `most` are lowered to it."""
-    return Annotated[int, BeforeValidator(lambda raw: read_limit(raw, most=most))]
+    return Annotated[int, BeforeValidator(lambda raw: read_limit(raw, most=most)), told(minimum=1)]
 
 
 def read_whole_number(raw: Any) -> int:
@@ -38,6 +47,13 @@ def read_whole_number(raw: Any) -> int:
 WholeNumber = Annotated[int, BeforeValidator(read_whole_number)]
 """Read so because pydantic alone takes `1.0` and `1_0` too."""
 
+Count = Annotated[int, BeforeValidator(read_whole_number), Field(ge=0)]
+
+JsonObjectText = Annotated[
+    str, WithJsonSchema({"contentMediaType": "application/json", "contentSchema": {"type": "object"}})
+]
+"""In an address: a JSON object as text, which the route reads."""
+
 Order = Literal["asc", "desc"]
 
 
@@ -48,7 +64,7 @@ def read_moment(raw: Any) -> datetime:
         if _UNIX_SECONDS.fullmatch(text):
             return datetime.fromtimestamp(float(text), UTC)
         # An unescaped + of a zone arrives as a space.
-        moment = datetime.fromisoformat(_UNESCAPED_PLUS.sub(r"+\1", text))
+        moment = datetime.fromisoformat(_UNESCAPED_PLUS.sub(r"+\1", text.upper()))
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         raise ValueError(
@@ -56,7 +72,11 @@ def read_moment(raw: Any) -> datetime:
         ) from None
 
 
-Moment = Annotated[datetime, BeforeValidator(read_moment)]
+Moment = Annotated[
+    datetime,
+    BeforeValidator(read_moment),
+    WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}]}),
+]
 
 
 def _without_nul(text: str) -> str:
@@ -79,6 +99,7 @@ Name = Annotated[
     StringConstraints(min_length=1, max_length=255),
     AfterValidator(_without_nul),
     AfterValidator(_not_blank),
+    told(pattern=NOT_BLANK),
 ]
 """`agent_id`, `user_id`, `type`, `action`: 1 to 255 characters, not blank (contract 4.3)."""
 

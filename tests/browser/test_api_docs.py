@@ -13,12 +13,10 @@ def test_a_route_is_tried_with_a_key_of_ones_own(browse):
     made = factories.session(factories.full_key(project), agent_id="travel-agent")
     page = browse("/api/docs")
     page.get_by_role("button", name="Authorize").first.click()
-    page.get_by_label("Value:").fill(factories.api_key(project)[1])
-    page.get_by_role("button", name="Apply credentials").click()
-    page.locator(".modal-ux").get_by_role("button", name="Close").click()
-    page.locator(
-        "#operations-sessions-sessions_app_api_sessions_list_sessions .opblock-summary-control"
-    ).click()
+    page.get_by_label("Value:").first.fill(factories.api_key(project)[1])
+    page.get_by_role("button", name="Apply credentials").first.click()
+    page.locator(".modal-ux").get_by_role("button", name="Close").first.click()
+    page.locator("#operations-sessions-sessions_list_sessions .opblock-summary-control").click()
     page.get_by_role("button", name="Try it out").click()
     page.get_by_role("button", name="Execute").click()
     expect(page.locator(".live-responses-table")).to_contain_text(made.public_id)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from statebase_site import urls  # noqa: F401 - only then the routers are complete
+from statebase_site.access.scopes import EVERY_SCOPE
 from statebase_site.api import api as ninja
 from statebase_site.views import _schema
 from tests.api.conftest import Api
@@ -121,15 +122,40 @@ def test_a_query_is_never_the_servers_fault(api, path):
             assert api("GET", f"{address(path)}?{name}={value}").status_code < 500, (name, value)
 
 
-def test_the_openapi_document_describes_every_answer():
+def test_the_openapi_document_has_every_route_and_every_kind_of_answer():
     document = _schema()
     assert document["openapi"].startswith("3.")
-    for path, operations in document["paths"].items():
-        for method, operation in operations.items():
-            assert operation["security"], (method, path)
+    described = {path: {method.upper() for method in methods} for path, methods in document["paths"].items()}
+    served = {re.sub(r"\{\w+:", "{", path): methods for path, methods in routes().items()}
+    assert {path: methods for path, methods in described.items() if path.startswith("/v1/")} == served
+    names = [
+        operation["operationId"] for methods in document["paths"].values() for operation in methods.values()
+    ]
+    assert len(names) == len(set(names))
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
             assert operation["summary"], (method, path)
-            for status, answer in operation["responses"].items():
-                assert int(status) < 300
-                if int(status) != 204:
+            answers = {int(status): answer for status, answer in operation["responses"].items()}
+            assert [status for status in answers if status < 300], (method, path)
+            for status, answer in answers.items():
+                if status < 300 and status != 204:
                     (content,) = answer["content"].values()
                     assert content["schema"], (method, path)
+            if path.startswith("/v1/"):
+                (scope,), (bearer,) = (next(iter(way.values())) for way in operation["security"])
+                assert scope == bearer in EVERY_SCOPE
+                assert {400, 401, 403, 503} <= answers.keys(), (method, path)
+                assert (404 in answers) or "{" not in path, (method, path)
+            else:
+                assert operation["security"] == []
+
+
+def test_a_key_is_told_of_every_error_in_the_document(api):
+    """The shape there is that of the answers, and so are the codes."""
+    document = _schema()
+    for path in ("/v1/sessions/sess_x", "/v1/nothing"):
+        error = api.error("GET", path, status=404)
+        schema = document["components"]["responses"]["NotFound"]["content"]["application/json"]["schema"]
+        assert error["code"] in schema["properties"]["error"]["properties"]["code"]["enum"]
+        required = document["components"]["schemas"]["ErrorFacts"]["required"]
+        assert error.keys() >= set(required)
