@@ -18,10 +18,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
+from django.db.models import Exists, OuterRef
 
 from statebase_site.base import clock, json
 from statebase_site.base.clock import isoformat
-from statebase_site.webhooks.models import LOST_AFTER, Attempt, Delivery, DeliveryState
+from statebase_site.webhooks.models import LOST_AFTER, Attempt, Delivery, DeliveryState, Webhook
 from statebase_site.webhooks.sending import send
 
 PAUSES = tuple(
@@ -160,12 +161,15 @@ def body_of(delivery: Delivery, data_of: Subject) -> bytes | None:
 
 
 def forget_old() -> int:
-    """Remove deliveries past their days (setting); those still waiting stay."""
+    """Remove deliveries past their days (setting), and deleted webhooks as old; what still waits stays."""
     before = clock.now() - timedelta(days=settings.WEBHOOK_DELIVERY_DAYS)
     old = Delivery.objects.filter(created_at__lt=before)
     old = old.exclude(state=DeliveryState.PENDING, webhook__deleted_at=None)
     keys = list(old.order_by("created_at").values_list("pk", flat=True)[:_REMOVED_AT_ONCE])
-    return Delivery.objects.filter(pk__in=keys).delete()[0]
+    gone = Webhook.objects.filter(deleted_at__lt=before).exclude(
+        Exists(Delivery.objects.filter(webhook=OuterRef("pk")))
+    )
+    return Delivery.objects.filter(pk__in=keys).delete()[0] + gone.delete()[0]
 
 
 def _write(delivery: Delivery, **changes: object) -> None:

@@ -10,7 +10,7 @@ from statebase_site import server, worker
 
 
 class Command(BaseCommand):
-    help = "Do the background work (expiry, purge of what was deleted) until stopped by Ctrl-C or SIGTERM."
+    help = "Do the background work (expiry, purge of what was deleted, webhooks) until stopped by Ctrl-C or SIGTERM."
 
     def handle(self, *args: Any, **options: Any) -> None:
         server.leave_unless_database_answers()
