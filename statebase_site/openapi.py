@@ -62,6 +62,17 @@ _ERRORS: dict[int, tuple[str, Json]] = {
     429: ("The key sent more than its limit; nothing was done.", _OF_ANSWERS_TO_A_KEY | _WAIT),
     503: ("The database does not answer at the moment; try again.", _OF_EVERY_ANSWER | _WAIT),
 }
+_ONLY_ON_PAGES = {
+    "cannot_send_again",
+    "delivery_not_found",
+    "edit_conflict",
+    "key_revoked",
+    "last_admin",
+    "member_not_found",
+    "project_not_found",
+    "sign_in_link_spent",
+}
+"""Codes of errors that no route of the API can run into."""
 _IDEMPOTENCY_KEY: Json = {
     "in": "header",
     "name": "Idempotency-Key",
@@ -221,8 +232,9 @@ def _name(status: int) -> str:
 
 def _error(status: int) -> Json:
     description, headers = _ERRORS[status]
-    codes = {"type": "object", "properties": {"code": {"enum": sorted(codes_by_status()[status])}}}
-    schema = {"allOf": [{"$ref": f"{_REFERENCE}Problem"}], "properties": {"error": codes}}
+    codes = sorted(codes_by_status()[status] - _ONLY_ON_PAGES)
+    error = {"type": "object", "properties": {"code": {"enum": codes}}}
+    schema = {"allOf": [{"$ref": f"{_REFERENCE}Problem"}], "properties": {"error": error}}
     return {
         "description": description,
         "headers": headers,

@@ -29,7 +29,7 @@ base-url = "{url}"
 hooks = "{hooks}"
 headers.X-API-Key = "{key}"
 # Random requests of each operation, beside those at the limits of each of its fields.
-generation.max-examples = 6
+generation.max-examples = 3
 generation.database = "none"
 generation.no-shrink = true
 phases.examples.enabled = false

@@ -217,6 +217,8 @@ def test_an_unknown_order_is_refused(get):
         "2026-01-31T14:00:00%2B02:00",
         "1769860800",
         "1769860800.0",
+        "1.7698608e9",
+        "2026-01-31t12:00:00z",
     ],
 )
 def test_a_time_is_iso_with_or_without_zone_or_unix_seconds(get, moment):

@@ -1,6 +1,7 @@
 """What every page shares: its headers, and errors in words with the API's status."""
 
 import pytest
+from django.test import Client
 
 from statebase_site.base.errors import (
     Conflict,
@@ -147,11 +148,17 @@ def test_health_tells_the_version_and_how_the_database_fares(client, monkeypatch
     assert client.get("/health/ready").status_code == 503
 
 
-def test_programs_get_json_for_wrong_methods_and_addresses_beside_the_api(client):
-    wrong = client.post("/health")
-    assert wrong.status_code == 405
-    assert wrong["Allow"] == "GET, HEAD"
-    assert wrong.json()["error"]["code"] == "method_not_allowed"
+@pytest.mark.parametrize("path", ["/", "/health", "/health/live", "/health/ready", "/openapi.json"])
+def test_programs_are_told_the_right_methods_beside_the_api_without_a_token_of_forms(path):
+    for method in ("POST", "PUT", "PATCH", "DELETE", "QUERY", "TRACE"):
+        wrong = Client(enforce_csrf_checks=True).generic(method, path)
+        assert wrong.status_code == 405, method
+        assert wrong["Allow"] == "GET, HEAD"
+        if path != "/":
+            assert wrong.json()["error"]["code"] == "method_not_allowed"
+
+
+def test_addresses_beside_the_api_that_are_none_say_so_in_json(client):
     assert client.get("/health/unheard-of").json()["error"]["code"] == "resource_not_found"
 
 

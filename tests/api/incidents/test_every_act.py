@@ -6,6 +6,7 @@ from incidents_app.models import TimelineEvent
 from incidents_app.payloads import answers
 from sessions_app.models import AgentSession, StateVersion, Trace
 from statebase_site.base import json
+from statebase_site.views import _schema
 from tests.api.incidents.conftest import ACTS, STATUS
 from tests.api.shapes import assert_shape
 
@@ -77,6 +78,28 @@ def test_bad_input_is_told_in_words_and_leaves_nothing_behind(case):
                 assert 400 <= answer.status_code < 500, (route, field, value)
                 assert " " in json.parse(answer.content)["error"]["message"]
                 assert left_behind() == before, (route, field, value)
+
+
+def test_what_is_over_its_limit_is_refused_also_where_nothing_would_change(case):
+    document = _schema()
+    tried = 0
+    for route in ACTS:
+        if route in ("/override", "/decline", "/merge", "/reopen"):
+            continue  # they would end it
+        case.act(route)
+        method, good = case.request(route)
+        path = f"/v1/incidents/{{incident_id}}{route.replace('/1', '/{n}')}"
+        body = document["paths"][path][method.lower()]["requestBody"]["content"]["application/json"]
+        schema = document["components"]["schemas"][body["schema"]["$ref"].rpartition("/")[2]]
+        for field, told in schema["properties"].items():
+            for kind in (told, *told.get("anyOf", [])):
+                if most := kind.get("maxLength"):
+                    error = case.api.error(
+                        method, case.address(route), {**good, field: "x" * (most + 1)}, status=400
+                    )
+                    assert error["param"] == field, route
+                    tried += 1
+    assert tried
 
 
 def test_an_ended_incident_is_read_only(case):
