@@ -21,6 +21,12 @@ def test_a_route_is_tried_with_a_key_of_ones_own(browse):
     page.get_by_role("button", name="Execute").click()
     expect(page.locator(".live-responses-table")).to_contain_text(made.public_id)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    # The library has a dark dress of its own, which follows ours.
+    heading = page.locator(".api-docs .title").first
+    for scheme, classes, lightness in (("dark", 1, range(150, 256)), ("light", 0, range(100))):
+        page.emulate_media(color_scheme=scheme)
+        expect(page.locator("html.dark-mode")).to_have_count(classes)
+        assert int(heading.evaluate("each => getComputedStyle(each).color.match(/[0-9]+/)[0]")) in lightness
 
 
 def test_without_a_script_it_says_where_the_document_is(browse):
