@@ -21,7 +21,7 @@ from statebase_site.base import clock
 from statebase_site.web.api import dispatch
 from statebase_site.web.errors import NotAuthenticated, RateLimited, crash_answer, error_answer
 from statebase_site.web.fields import idempotency_header
-from statebase_site.web.requests import NumberedRequest, client_address, is_api, read_body
+from statebase_site.web.requests import NumberedRequest, client_address, is_api, pass_over_body, read_body
 
 REMEMBERED_SECONDS = 2.0
 """How long a process trusts a key without asking the database: so soon a revocation counts everywhere."""
@@ -104,6 +104,7 @@ class KeyMiddleware:
             answer = dispatch(request)
         else:
             answer = error_answer(request, RateLimited(rate.limit, rate.retry_after))
+        pass_over_body(request)  # not a stranger's: who sends slowly would keep a thread
         answer["X-RateLimit-Limit"] = str(rate.limit)
         answer["X-RateLimit-Remaining"] = str(rate.remaining)
         answer["X-RateLimit-Reset"] = str(rate.reset)

@@ -104,6 +104,18 @@ def _body_up_to(limit: int, request: HttpRequest) -> bytes:
     return body
 
 
+def pass_over_body(request: HttpRequest) -> None:
+    """Read a body that no route asked for, so that the connection stays good for the client's next request.
+
+    A server that has not got to the end of a body closes the connection after its answer, and tells nobody.
+    """
+    if getattr(request, "_read_started", False):
+        return
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if length.isdecimal() and int(length) <= settings.MAX_BODY_BYTES:
+        _pass_over(request.META.get("wsgi.input"), int(length))
+
+
 def _pass_over(stream: BinaryIO | None, size: int) -> None:
     """Read the rest of a body that is too large, within reason, and keep nothing of it.
 

@@ -142,6 +142,22 @@ def test_a_large_state_goes_round(http):
     assert [row["state"] for row in pages["data"]] == [state, {**state, "n": 1}]
 
 
+@pytest.mark.parametrize("line", ["POST /v1/nowhere", "POST /v1/traces/trace_x", "PUT /v1/sessions"])
+def test_a_connection_lasts_where_nobody_asks_for_the_body(server, line):
+    """Clients send the body apart: it is on its way when the answer could go out already."""
+    host, port = server.url.removeprefix("http://").split(":")
+    head = f"Host: {host}:{port}\r\nX-API-Key: {server.full_key}\r\n"
+    with socket.create_connection((host, int(port)), timeout=0.3) as connection:
+        connection.sendall(f"{line} HTTP/1.1\r\n{head}Content-Length: 2\r\n\r\n".encode())
+        with pytest.raises(TimeoutError):  # an answer now would be the last of this connection
+            connection.recv(1)
+        connection.settimeout(20)
+        connection.sendall(b"{}")
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 40")
+        connection.sendall(f"GET /v1/traces HTTP/1.1\r\n{head}\r\n".encode())
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
+
+
 def test_broken_http_is_not_the_servers_fault(server):
     key = server.full_key.encode()
     for request in (
