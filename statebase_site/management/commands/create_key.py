@@ -10,6 +10,7 @@ from statebase_site.access.actor import system_actor
 from statebase_site.access.scopes import EVERY_SCOPE, FULL
 from statebase_site.base import clock
 from statebase_site.base.errors import DomainError
+from statebase_site.management.commands._checks import OF_SETTINGS
 from statebase_site.management.commands._projects import named_project
 
 _DAYS_MOST = 36_500
@@ -17,6 +18,7 @@ _DAYS_MOST = 36_500
 
 class Command(BaseCommand):
     help = "Make an API key. Prints the key, once, on standard output and all else on standard error."
+    requires_system_checks = OF_SETTINGS
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--name", required=True, help="where it will be used")

@@ -10,11 +10,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from statebase_site.access import actions
 from statebase_site.access.models import Role
 from statebase_site.base.errors import DomainError
+from statebase_site.management.commands._checks import OF_SETTINGS
 from statebase_site.management.commands._projects import named_project
 
 
 class Command(BaseCommand):
     help = "Make a person who can sign in, or give one who exists a role in another project."
+    requires_system_checks = OF_SETTINGS
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")

@@ -10,6 +10,7 @@ from sessions_app.importers import READERS, Run, Unreadable, read_file, run_file
 from sessions_app.models import AgentSession
 from statebase_site.access.actor import Actor, system_actor
 from statebase_site.base.errors import DomainError
+from statebase_site.management.commands._checks import OF_SETTINGS
 from statebase_site.management.commands._projects import named_project
 from statebase_site.web.wording import count_noun
 
@@ -19,6 +20,7 @@ class Command(BaseCommand):
         "Load recorded agent runs as sessions; what was loaded before is not loaded again. "
         f"Formats: {', '.join(reader.NAME for reader in READERS)}, told apart by what is in them."
     )
+    requires_system_checks = OF_SETTINGS
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("paths", nargs="+", metavar="PATH", help="file or folder; - is standard input")

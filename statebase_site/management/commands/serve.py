@@ -6,10 +6,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from statebase_site import server
+from statebase_site.management.commands._checks import OF_SETTINGS
 
 
 class Command(BaseCommand):
     help = "Serve StateBase with the production server, in the foreground; run `worker` beside it."
+    requires_system_checks = OF_SETTINGS
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from sessions_app.models import AgentSession
 from sessions_app.queries import verify_session
 from statebase_site.access.models import Project
+from statebase_site.management.commands._checks import OF_SETTINGS
 from statebase_site.management.commands._projects import named_project
 from statebase_site.web.wording import count_noun
 
@@ -17,6 +18,7 @@ class Command(BaseCommand):
         "Recompute the hash chain of sessions and name the first row that does not fit. "
         "The history is tamper-evident, not tamper-proof."
     )
+    requires_system_checks = OF_SETTINGS
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("sessions", nargs="*", metavar="SESSION", help="session ids; default all")
