@@ -264,16 +264,8 @@ def incident_action(
         @functools.wraps(function)
         def run(*, reference: str, by: Actor, **given: Any) -> IncidentWritten:
             require(by, scope, to=to)
-            incident = locked_incident(by, reference)
-            if recall(by):
-                return IncidentWritten(incident, replayed=True)
-            work = Work(incident, by)
-            if not on_ended:
-                work.refuse_if_ended()
-            function(work, **given)
-            work.finish()
-            remember(by, {"incident": incident.pk})
-            return IncidentWritten(incident)
+            work = Work(locked_incident(by, reference), by)
+            return _written(function, work, given, on_ended=on_ended)
 
         return run
 
@@ -291,20 +283,32 @@ def session_action(scope: str, *, to: str) -> Callable[[Callable[..., Any]], Cal
             # Whose session it is, before it is locked; looked at again under the lock.
             queries.affected_by_session(queries.incident_for(by, reference), session_id)
             session = locked_session(session_id, by)
-            incident = locked_incident(by, reference)
-            if recall(by):
-                return IncidentWritten(incident, replayed=True)
-            work = Work(incident, by)
-            work.refuse_if_ended()
-            work.about(session_id, session)
-            function(work, **given)
-            work.finish()
-            remember(by, {"incident": incident.pk})
-            return IncidentWritten(incident)
+            work = Work(locked_incident(by, reference), by)
+            return _written(function, work, given, about=session)
 
         return run
 
     return decorate
+
+
+def _written(
+    function: Callable[..., Any],
+    work: Work,
+    given: dict[str, Any],
+    *,
+    about: AgentSession | None = None,
+    on_ended: bool = False,
+) -> IncidentWritten:
+    if recall(work.by):
+        return IncidentWritten(work.incident, replayed=True)
+    if not on_ended:
+        work.refuse_if_ended()
+    if about is not None:
+        work.about(about.public_id, about)
+    function(work, **given)
+    work.finish()
+    remember(work.by, {"incident": work.incident.pk})
+    return IncidentWritten(work.incident)
 
 
 def review_due(incident: Incident, resolved_at: datetime) -> datetime | None:
