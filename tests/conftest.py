@@ -7,9 +7,9 @@ from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 
 from tests.databases import fresh_database, let_evidence_go, url_of_database
-from tests.running_server import server
+from tests.running_server import running_server, server
 
-__all__ = ["server"]  # a fixture, and here so that all folders share one server
+__all__ = ["running_server", "server"]  # fixtures, and here so that all folders share one server
 
 # The same examples on every run and every machine, and no time limit on a loaded one.
 hypothesis_settings.register_profile("statebase", deadline=None, derandomize=True, print_blob=True)

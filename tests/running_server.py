@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 import pytest
@@ -26,21 +26,46 @@ import django
 from django.core.management import call_command
 django.setup()
 call_command("migrate", verbosity=0)
-call_command("create_project", "Acme")
-call_command("create_key", name="Responder", project="acme")
-call_command("create_key", name="Agent", project="acme", scopes=sys.argv[1:])
+for number in range(int(sys.argv[1])):
+    call_command("create_project", f"Acme {number}")
+    call_command("create_key", name="Responder", project=f"acme-{number}")
+    call_command("create_key", name="Agent", project=f"acme-{number}", scopes=sys.argv[2:])
 """
+
+
+_PROJECTS = 40
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project of the running server, by its name in commands and two of its keys."""
+
+    slug: str
+    full_key: str
+    agent_key: str
 
 
 @dataclass(frozen=True)
 class Server:
-    """A running server with a database of its own."""
+    """A running server with a database of its own, as seen from one project of it."""
 
     url: str
-    full_key: str
-    agent_key: str
+    project: Project
     environment: dict[str, str]
     """The variables of its process, for others beside it."""
+    others: list[Project]
+    """Projects that nobody has used yet."""
+
+    @property
+    def full_key(self) -> str:
+        return self.project.full_key
+
+    @property
+    def agent_key(self) -> str:
+        return self.project.agent_key
+
+    def with_new_project(self) -> Server:
+        return replace(self, project=self.others.pop())
 
     def sdk(self, key: str | None = None) -> StateBase:
         return StateBase(api_key=key or self.full_key, base_url=self.url)
@@ -49,8 +74,14 @@ class Server:
         return httpx.Client(base_url=self.url, headers={"X-API-Key": key or self.full_key}, timeout=30)
 
 
+@pytest.fixture(scope="module")
+def server(running_server):
+    """The running server with a project that no other file uses."""
+    return running_server.with_new_project()
+
+
 @pytest.fixture(scope="session")
-def server(tmp_path_factory):
+def running_server(tmp_path_factory):
     """The production server on a free port, on the kind of database that is tested."""
     home = tmp_path_factory.mktemp("server")
     with fresh_database() as database_url:
@@ -60,14 +91,17 @@ def server(tmp_path_factory):
             environment["DATABASE_URL"] = database_url
 
         prepared = subprocess.run(
-            [sys.executable, "-c", _PREPARE, *factories.AGENT_SCOPES],
+            [sys.executable, "-c", _PREPARE, str(_PROJECTS), *factories.AGENT_SCOPES],
             cwd=settings.BASE_DIR,
             env=environment,
             check=True,
             stdout=subprocess.PIPE,
             text=True,
         )
-        full_key, agent_key = re.findall(r"\bsb_\w+", prepared.stdout)
+        keys = re.findall(r"\bsb_\w+", prepared.stdout)
+        projects = [
+            Project(f"acme-{number}", *keys[2 * number : 2 * number + 2]) for number in range(_PROJECTS)
+        ]
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -79,7 +113,7 @@ def server(tmp_path_factory):
         url = f"http://127.0.0.1:{port}"
         try:
             _wait_until_it_answers(url, process)
-            yield Server(url, full_key, agent_key, environment)
+            yield Server(url, projects.pop(), environment, projects)
         finally:
             process.terminate()
             process.wait(20)

@@ -210,9 +210,7 @@ def test_rows_by_the_time_they_were_made(api):
         assert ids(api.get(f"/v1/sessions?created_after={unescaped}")) == [session_id]
 
 
-@pytest.mark.parametrize(
-    "text", ["yesterday", "", "2026-13-01", "1e9", "9" * 15, "99999999999999999", "%00", "nan"]
-)
+@pytest.mark.parametrize("text", ["yesterday", "", "2026-13-01", "9" * 15, "99999999999999999", "%00", "nan"])
 def test_a_time_that_cannot_be_read(api, text):
     for address in ("/v1/sessions", "/v1/traces"):
         assert api.error("GET", f"{address}?created_after={text}", status=400)["param"] == "created_after"

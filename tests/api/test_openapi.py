@@ -13,7 +13,6 @@ from typing import Any
 
 import httpx
 import pytest
-from django.conf import settings
 
 from statebase_site.base import json
 from tests.api import openapi_hooks
@@ -46,13 +45,6 @@ checks.use_after_free.enabled = false
 checks.ensure_resource_availability.enabled = false
 checks.negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 409, 413, 423]
 """
-_KEY_OF_A_PROJECT = """
-import django
-django.setup()
-from tests import factories
-print(factories.api_key(factories.project("OpenAPI"))[1])
-"""
-
 
 SCENARIO = {"fault": {"kind": "state_patch", "patch": {"step": 9}}, "predicate": "step == `9`"}
 WEBHOOK = {"url": "https://hooks.invalid/1", "events": ["session.created"]}
@@ -133,22 +125,13 @@ class Content:
                     listed = self.get(f"{before}?limit=100")
                     rows = listed["data"] if isinstance(listed, dict) else listed
                     # The key that asks has to last to the end.
-                    found[step[1]] = [row["id"] for row in rows if row.get("name") != "A key"]
+                    found[step[1]] = [row["id"] for row in rows if row.get("name") != "Responder"]
         return found
 
 
 @pytest.fixture
 def content(server) -> Iterator[Content]:
-    """A project of its own: what happens there, no other test sees."""
-    made = subprocess.run(
-        [sys.executable, "-c", _KEY_OF_A_PROJECT],
-        cwd=settings.BASE_DIR,
-        env=server.environment | {"DJANGO_SETTINGS_MODULE": "statebase_site.settings"},
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with server.http(made.stdout.strip()) as http:
+    with server.http() as http:
         yield Content(http)
 
 

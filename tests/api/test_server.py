@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPResponse
 
 import httpx
 import pytest
@@ -153,9 +154,17 @@ def test_a_connection_lasts_where_nobody_asks_for_the_body(server, line):
             connection.recv(1)
         connection.settimeout(20)
         connection.sendall(b"{}")
-        assert connection.recv(65_536).startswith(b"HTTP/1.1 40")
+        assert status_of_next_answer(connection) in (404, 405)
         connection.sendall(f"GET /v1/traces HTTP/1.1\r\n{head}\r\n".encode())
-        assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
+        assert status_of_next_answer(connection) == 200
+
+
+def status_of_next_answer(connection: socket.socket) -> int:
+    """Read an answer to its end."""
+    answer = HTTPResponse(connection)
+    answer.begin()
+    answer.read()
+    return answer.status
 
 
 def test_broken_http_is_not_the_servers_fault(server):

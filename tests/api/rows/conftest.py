@@ -142,6 +142,12 @@ class Story:
 
 
 @pytest.fixture(scope="session")
+def server(running_server: Server) -> Server:
+    """The running server with a project for all of these files, since one story is told to it."""
+    return running_server.with_new_project()
+
+
+@pytest.fixture(scope="session")
 def wire(server: Server) -> Iterator[Wire]:
     """A key that may do all."""
     with Wire(server, server.full_key) as made:
@@ -206,14 +212,14 @@ def expired(worker: None, wire: Wire) -> str:
 
 
 @pytest.fixture(scope="session")
-def imported(wire: Wire, command, tmp_path_factory) -> str:
+def imported(server: Server, wire: Wire, command, tmp_path_factory) -> str:
     """The path of a session that was exported, and imported again into the same project."""
     source = wire.session({"n": 0}, agent_id="rows-imported")
     wire.turn(source, state_after={"n": 1})
     file = tmp_path_factory.mktemp("rows") / "run.json"
     file.write_bytes(wire("GET", f"{source}/export", status=200).content)
     wire("DELETE", source, status=204)
-    assert command("import_runs", str(file), "--project", "acme").wait(SECONDS_TO_WAIT) == 0
+    assert command("import_runs", str(file), "--project", server.project.slug).wait(SECONDS_TO_WAIT) == 0
     (found,) = wire.get("/v1/sessions?agent_id=rows-imported")["data"]
     return f"/v1/sessions/{found['id']}"
 
