@@ -214,6 +214,7 @@ def test_reset_makes_its_own_project_anew_and_touches_no_other(installation, dem
     assert installation.do(f"from sessions_app.models import AgentSession; print({in_other})") == kept
 
 
+@pytest.mark.once
 def test_a_database_that_it_did_not_make_is_left_alone(untouched):
     assert untouched.run("migrate", "-v", "0")[0] == 0
     untouched.do("from statebase_site.access import actions; actions.create_project(name='production')")
@@ -271,6 +272,7 @@ def test_the_server_ends_even_when_the_demo_is_killed(installation, demo):
     wait_until(lambda: refuses_connections(demo.url))
 
 
+@pytest.mark.once
 def test_serve_refuses_tables_older_than_the_code(untouched):
     assert_one_sentence(untouched.run("serve", "--port", str(free_port())), "manage.py migrate")
 
