@@ -17,8 +17,6 @@ import pytest
 from statebase_site.base import json
 from tests.api import openapi_hooks
 
-pytestmark = pytest.mark.xdist_group("server")
-
 CONFIGURATION = """
 seed = 1
 workers = 1

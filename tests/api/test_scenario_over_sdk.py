@@ -4,10 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
-pytestmark = pytest.mark.xdist_group("server")
-
 AGENTS = """
 def careless(client, session_id, fault):
     client.sessions.update_state(session_id, {"attempts": 1}, reasoning="Went on as if nothing were wrong")

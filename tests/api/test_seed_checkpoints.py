@@ -9,8 +9,6 @@ from datetime import datetime
 import httpx
 import pytest
 
-pytestmark = pytest.mark.xdist_group("server")
-
 
 def versions(http, session_id):
     """All versions, oldest first."""

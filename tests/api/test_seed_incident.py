@@ -3,8 +3,6 @@
 import httpx
 import pytest
 
-pytestmark = pytest.mark.xdist_group("server")
-
 
 @pytest.fixture
 def session_id(sb):

@@ -11,8 +11,6 @@ from statebase import AsyncStateBase, StateBase
 
 from statebase_site.base import json
 
-pytestmark = pytest.mark.xdist_group("server")
-
 
 def raw(server, request: bytes) -> bytes:
     """Send bytes as they are; everything that comes back until the server closes."""

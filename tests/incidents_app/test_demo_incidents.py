@@ -15,7 +15,7 @@ from sessions_app.models import AgentSession
 from statebase_site.base import clock
 from tests import factories as make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("demo-incidents")]
+pytestmark = pytest.mark.django_db
 
 NOW = datetime(2026, 11, 29, 0, 3, tzinfo=UTC)  # a moment after midnight, where days are easily mistaken
 

@@ -12,8 +12,6 @@ from sessions_app.models import AgentSession, RefusedWrite
 from statebase_site.base import clock
 from tests import factories as make
 
-pytestmark = pytest.mark.xdist_group("demo-data")
-
 NOW = datetime(2026, 11, 29, 14, 30, tzinfo=UTC)
 
 
