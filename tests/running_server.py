@@ -86,7 +86,8 @@ def running_server(tmp_path_factory):
     home = tmp_path_factory.mktemp("server")
     with fresh_database() as database_url:
         environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-        environment |= {"STATEBASE_HOME": str(home)}
+        # What listens to webhooks in tests is on this machine.
+        environment |= {"STATEBASE_HOME": str(home), "STATEBASE_WEBHOOK_PRIVATE_NETWORKS": "1"}
         if database_url:
             environment["DATABASE_URL"] = database_url
 
