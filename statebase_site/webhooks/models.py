@@ -55,6 +55,11 @@ class Webhook(models.Model):
         return json.parse_stored(self.events_text)  # type: ignore[return-value]
 
 
+def is_success(status: int | None) -> bool:
+    """Whether an answer with this status, or none at all, says that the event was heard: any 2xx does."""
+    return status is not None and 200 <= status < 300
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """How one try ended: the answer's `status`, or `fault`, why there was none; `said` is how it began."""
@@ -67,7 +72,7 @@ class Attempt:
 
     @property
     def succeeded(self) -> bool:
-        return self.status is not None and 200 <= self.status < 300
+        return is_success(self.status)
 
 
 class DeliveryState(models.TextChoices):

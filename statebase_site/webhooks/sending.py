@@ -17,7 +17,7 @@ from statebase_site.base import clock
 from statebase_site.base.clock import isoformat
 from statebase_site.base.errors import DomainError
 from statebase_site.webhooks.addresses import open_addresses
-from statebase_site.webhooks.models import Attempt
+from statebase_site.webhooks.models import Attempt, is_success
 
 SECONDS_MOST = 10.0
 """For all of a try: looking up the name excepted, from connecting to the answer's headers."""
@@ -64,7 +64,7 @@ def send(
     except (httpcore.ProtocolError, httpcore.UnsupportedProtocol):
         fault = "What answers there does not speak HTTP."
     ms = round((time.perf_counter() - started) * 1000, 1)
-    return Attempt(at, ms, status, fault, None if _is_success(status) else said)
+    return Attempt(at, ms, status, fault, None if is_success(status) else said)
 
 
 def _post(url: str, body: bytes, headers: Mapping[str, str], door: _Door) -> tuple[int, str]:
@@ -72,7 +72,7 @@ def _post(url: str, body: bytes, headers: Mapping[str, str], door: _Door) -> tup
         httpcore.ConnectionPool(ssl_context=_trusted, network_backend=door) as pool,
         pool.stream("POST", url, headers=list(headers.items()), content=body) as answer,
     ):
-        begun = b"" if _is_success(answer.status) else _beginning(answer)
+        begun = b"" if is_success(answer.status) else _beginning(answer)
     said = begun.decode(errors="replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
     return answer.status, said[:SAID_MOST]
 
@@ -86,10 +86,6 @@ def _beginning(answer: httpcore.Response) -> bytes:
             if len(begun) >= SAID_MOST * 4:
                 break
     return begun
-
-
-def _is_success(status: int | None) -> bool:
-    return status is not None and 200 <= status < 300
 
 
 def _in_words(error: Exception) -> str:

@@ -4,6 +4,8 @@ import os
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from django.test import Client
 from playwright.sync_api import sync_playwright
 
 from statebase_site.testing.runner import find_chromium
@@ -55,6 +57,24 @@ def browse(chromium, live_server):
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def browse_as(browse, live_server):
+    """The same, signed in: `browse_as(user, "/sessions/", **options)`."""
+
+    def open_page(user, path, **options):
+        client = Client()
+        client.force_login(user)
+        page = browse("/sign-in/", **options)
+        name = settings.SESSION_COOKIE_NAME
+        page.context.add_cookies(
+            [{"name": name, "value": client.cookies[name].value, "url": live_server.url}]
+        )
+        page.goto(live_server.url + path)
+        return page
+
+    return open_page
 
 
 @pytest.fixture(params=[("desk", "dark"), ("phone", "light")], ids=" ".join)

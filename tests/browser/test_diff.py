@@ -3,8 +3,6 @@
 import re
 
 import pytest
-from django.conf import settings
-from django.test import Client
 from playwright.sync_api import expect
 
 from sessions_app import actions
@@ -44,19 +42,13 @@ def trip(project):
 
 
 @pytest.fixture
-def visit(browse, project, live_server, trip):
+def visit(browse_as, project, trip):
     """A comparison of the trip, signed in."""
 
     def open_page(query, **options):
-        client = Client()
-        client.force_login(factories.membership(project, "viewer").user)
-        page = browse("/sign-in/", **options)
-        name = settings.SESSION_COOKIE_NAME
-        page.context.add_cookies(
-            [{"name": name, "value": client.cookies[name].value, "url": live_server.url}]
+        return browse_as(
+            factories.membership(project, "viewer").user, f"/sessions/{trip.public_id}/diff{query}", **options
         )
-        page.goto(f"{live_server.url}/sessions/{trip.public_id}/diff{query}")
-        return page
 
     return open_page
 

@@ -3,8 +3,6 @@
 import re
 
 import pytest
-from django.conf import settings
-from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import expect
 
@@ -41,19 +39,11 @@ def incident(maria, trip):
 
 
 @pytest.fixture
-def visit(browse, maria, live_server):
+def visit(browse_as, maria):
     """Open a page as maria."""
 
     def open_page(path, **options):
-        client = Client()
-        client.force_login(maria.user)
-        page = browse("/sign-in/", **options)
-        name = settings.SESSION_COOKIE_NAME
-        page.context.add_cookies(
-            [{"name": name, "value": client.cookies[name].value, "url": live_server.url}]
-        )
-        page.goto(live_server.url + path)
-        return page
+        return browse_as(maria.user, path, **options)
 
     return open_page
 

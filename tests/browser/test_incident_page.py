@@ -3,8 +3,6 @@
 import re
 
 import pytest
-from django.conf import settings
-from django.test import Client
 from playwright.sync_api import expect
 
 from incidents_app import actions
@@ -55,19 +53,11 @@ def incident(project, agent, maria, session):
 
 
 @pytest.fixture
-def visit(browse, django_user_model, live_server):
+def visit(browse_as, django_user_model):
     """`browse`, signed in as somebody who is a member."""
 
     def open_page(path, name="maria", **options):
-        client = Client()
-        client.force_login(django_user_model.objects.get(username=name))
-        page = browse("/sign-in/", **options)
-        cookie = settings.SESSION_COOKIE_NAME
-        page.context.add_cookies(
-            [{"name": cookie, "value": client.cookies[cookie].value, "url": live_server.url}]
-        )
-        page.goto(live_server.url + path)
-        return page
+        return browse_as(django_user_model.objects.get(username=name), path, **options)
 
     return open_page
 

@@ -3,8 +3,6 @@
 import re
 
 import pytest
-from django.conf import settings
-from django.test import Client
 from playwright.sync_api import expect
 
 from sessions_app import actions
@@ -48,19 +46,11 @@ def trip(key):
 
 
 @pytest.fixture
-def visit(browse, project, live_server):
+def visit(browse_as, project):
     """`browse`, signed in."""
 
     def open_page(path, **options):
-        client = Client()
-        client.force_login(factories.membership(project, "responder").user)
-        page = browse("/sign-in/", **options)
-        name = settings.SESSION_COOKIE_NAME
-        page.context.add_cookies(
-            [{"name": name, "value": client.cookies[name].value, "url": live_server.url}]
-        )
-        page.goto(live_server.url + path)
-        return page
+        return browse_as(factories.membership(project, "responder").user, path, **options)
 
     return open_page
 
