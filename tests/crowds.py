@@ -4,8 +4,7 @@ import threading
 
 from django.db import connection
 
-# So long a test may hang before it fails; no time that it normally takes.
-SECONDS = 120
+from tests.patience import SECONDS
 
 
 class Crowd:

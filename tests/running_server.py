@@ -7,7 +7,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, replace
 
 import httpx
@@ -17,8 +16,8 @@ from statebase import StateBase
 
 from tests import factories
 from tests.databases import fresh_database
+from tests.patience import SECONDS, until
 
-_SECONDS_TO_START = 180
 # One process for all of it: importing the application takes longer than what is done here.
 _PREPARE = """
 import sys
@@ -68,10 +67,14 @@ class Server:
         return replace(self, project=self.others.pop())
 
     def sdk(self, key: str | None = None) -> StateBase:
-        return StateBase(api_key=key or self.full_key, base_url=self.url)
+        return StateBase(api_key=key or self.full_key, base_url=self.url, timeout=SECONDS)
+
+    def get(self, path: str, headers: dict[str, str | bytes] | None = None) -> httpx.Response:
+        """The answer to a GET without a key, unless `headers` have one."""
+        return httpx.get(self.url + path, headers=headers, timeout=SECONDS)
 
     def http(self, key: str | None = None) -> httpx.Client:
-        return httpx.Client(base_url=self.url, headers={"X-API-Key": key or self.full_key}, timeout=30)
+        return httpx.Client(base_url=self.url, headers={"X-API-Key": key or self.full_key}, timeout=SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -117,17 +120,15 @@ def running_server(tmp_path_factory):
             yield Server(url, projects.pop(), environment, projects)
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(SECONDS)
 
 
 def _wait_until_it_answers(url: str, process: subprocess.Popen) -> None:
-    deadline = time.monotonic() + _SECONDS_TO_START
-    with httpx.Client(base_url=url) as client:
-        while time.monotonic() < deadline:
-            assert process.poll() is None, "The server ended while it started."
-            try:
-                client.get("/health/ready").raise_for_status()
-                return
-            except httpx.HTTPError:
-                time.sleep(0.1)
-    raise AssertionError("The server did not start in time.")
+    def answers() -> bool:
+        assert process.poll() is None, "The server ended while it started."
+        try:
+            return httpx.get(f"{url}/health/ready").is_success
+        except httpx.HTTPError:
+            return False
+
+    until(answers)

@@ -18,6 +18,7 @@ from statebase_site.access.models import RateBucket
 from statebase_site.base import clock
 from tests.access.people import a_key, a_project
 from tests.access.test_at_once import all_at_once
+from tests.patience import SECONDS
 
 START = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -137,7 +138,7 @@ def test_several_processes_share_one_bucket(database_url, tmp_path):
         for hammer in hammers:
             hammer.stdin.write("go\n")
             hammer.stdin.flush()
-        assert sum(int(hammer.communicate(timeout=60)[0]) for hammer in hammers) == 200
+        assert sum(int(hammer.communicate(timeout=SECONDS)[0]) for hammer in hammers) == 200
     finally:
         for hammer in hammers:
             hammer.kill()

@@ -10,12 +10,13 @@ import pytest
 from statebase import AsyncStateBase, StateBase
 
 from statebase_site.base import json
+from tests.patience import SECONDS
 
 
 def raw(server, request: bytes) -> bytes:
     """Send bytes as they are; everything that comes back until the server closes."""
     host, port = server.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
+    with socket.create_connection((host, int(port)), timeout=SECONDS) as connection:
         connection.sendall(request)
         received = b""
         while piece := connection.recv(65_536):
@@ -54,7 +55,7 @@ def test_headers_that_no_answer_lacks(http, server):
         http.put("/v1/sessions", json={}),
         http.post("/v1/sessions", content=b"{broken"),
         http.delete("/v1/traces/trace_x"),
-        httpx.get(f"{server.url}/v1/sessions"),
+        server.get("/v1/sessions"),
     ):
         headers = answer.headers
         assert headers["X-Request-Id"].startswith("req_")
@@ -78,14 +79,14 @@ def test_a_deletion_answers_without_a_body(http):
 
 
 def test_a_key_may_come_as_a_bearer_and_x_api_key_counts(server):
-    address = f"{server.url}/v1/sessions"
+    address = "/v1/sessions"
     bearer = {"Authorization": f"Bearer {server.full_key}"}
-    assert httpx.get(address, headers=bearer).status_code == 200
-    assert httpx.get(address, headers=bearer | {"X-API-Key": "sb_wrong"}).status_code == 401
+    assert server.get(address, bearer).status_code == 200
+    assert server.get(address, bearer | {"X-API-Key": "sb_wrong"}).status_code == 401
     both = {"Authorization": "Bearer sb_wrong", "X-API-Key": server.full_key}
-    assert httpx.get(address, headers=both).status_code == 200
+    assert server.get(address, both).status_code == 200
     for headers in ({}, {"X-API-Key": ""}, {"Authorization": "Basic x"}, {"X-API-Key": "é".encode()}):
-        assert httpx.get(address, headers=headers).status_code == 401
+        assert server.get(address, headers).status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_a_connection_lasts_where_nobody_asks_for_the_body(server, line):
         connection.sendall(f"{line} HTTP/1.1\r\n{head}Content-Length: 2\r\n\r\n".encode())
         with pytest.raises(TimeoutError):  # an answer now would be the last of this connection
             connection.recv(1)
-        connection.settimeout(20)
+        connection.settimeout(SECONDS)
         connection.sendall(b"{}")
         assert status_of_next_answer(connection) in (404, 405)
         connection.sendall(f"GET /v1/traces HTTP/1.1\r\n{head}\r\n".encode())
@@ -178,10 +179,10 @@ def test_broken_http_is_not_the_servers_fault(server):
 
 def test_no_key_is_needed_for_what_machines_ask(server):
     for path in ("/", "/health", "/health/live", "/health/ready", "/openapi.json"):
-        answer = httpx.get(f"{server.url}{path}", headers={"Accept": "application/json"})
+        answer = server.get(path, {"Accept": "application/json"})
         assert answer.status_code == 200, path
         assert answer.json()
-    assert httpx.get(f"{server.url}/").json().keys() >= {"name", "version"}
+    assert server.get("/").json().keys() >= {"name", "version"}
 
 
 # The official SDK
@@ -219,7 +220,7 @@ def test_every_call_of_the_sdk(sb: StateBase):
 
 def test_the_asynchronous_sdk(server):
     async def story():
-        async with AsyncStateBase(api_key=server.full_key, base_url=server.url) as sb:
+        async with AsyncStateBase(server.full_key, server.url, SECONDS) as sb:
             session = await sb.sessions.create(agent_id="bot", initial_state={"n": 0})
             await asyncio.gather(*(sb.sessions.update_state(session.id, {f"k{n}": n}) for n in range(12)))
             state = await sb.sessions.get_state(session.id)

@@ -16,6 +16,8 @@ import pytest
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
+from tests.patience import SECONDS
+
 JsonObject = dict[str, Any]
 T = TypeVar("T")
 
@@ -217,7 +219,7 @@ _CALLS = (
 def send(server):
     """Sends what was recorded: `send("GET /health", None)`; the answer's status, headers and JSON."""
     address = urlsplit(server.url)
-    connection = HTTPConnection(address.hostname, address.port, timeout=30)
+    connection = HTTPConnection(address.hostname, address.port, timeout=SECONDS)
 
     def send(sent: str, body: str | None) -> tuple[int, Any, Any]:
         method, _, path = sent.partition(" ")

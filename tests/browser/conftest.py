@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from statebase_site.testing.runner import find_chromium
 
@@ -15,6 +15,7 @@ FLAGS = ["--disable-background-networking", "--disable-component-update", "--dis
 STATUS_OF_AN_ANSWER = ("Failed to load resource", "Response Status Error Code")
 # Nothing is noted of the thousands of nodes that pass, which takes half of the time.
 ONLY_WHAT_IS_WRONG = {"resultTypes": ["violations"]}
+SECONDS = 60  # Playwright's own five are too few where two suites share the machine
 WIDTHS = {"desk": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 
 
@@ -26,6 +27,7 @@ def chromium():
         # Playwright's loop runs in the thread of the tests, where Django would refuse a database.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         root = ["--no-sandbox"] if os.geteuid() == 0 else []
+        expect.set_options(timeout=SECONDS * 1000)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS + root)
         yield browser
         browser.close()
@@ -46,6 +48,7 @@ def browse(chromium, live_server):
 
     def open_page(path, **options):
         context = chromium.new_context(timezone_id="Europe/Berlin", **options)
+        context.set_default_timeout(SECONDS * 1000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))

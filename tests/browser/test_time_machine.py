@@ -205,7 +205,7 @@ def test_what_is_new_is_told_and_nothing_moves(browse, trip, agent):
     expected = page.locator(".roll-back [name=expected_version]")
     factories.update(trip, {"late": 1}, by=agent)
     factories.update(trip, {"late": 2}, by=agent)
-    expect(page.locator("#new-versions")).to_contain_text("2 new", timeout=10_000)
+    expect(page.locator("#new-versions")).to_contain_text("2 new")
     expect(page.locator("#v7")).to_be_visible()
     at(page, 2)
     assert expected.get_attribute("value") == "5"
@@ -218,9 +218,9 @@ def test_follow_shows_each_new_version(browse, trip, agent):
     page.get_by_role("switch", name="Follow").click()
     expect(page.locator("#follow")).to_have_text("Following")
     factories.update(trip, {"late": 1}, by=agent)
-    expect(page.locator("#machine")).to_have_attribute("data-number", "6", timeout=10_000)
+    expect(page.locator("#machine")).to_have_attribute("data-number", "6")
     factories.update(trip, {"late": 2}, by=agent)
-    expect(page.locator("#machine")).to_have_attribute("data-number", "7", timeout=10_000)
+    expect(page.locator("#machine")).to_have_attribute("data-number", "7")
 
 
 def test_freeze_is_two_keys_and_its_undo_one_click(browse, trip):

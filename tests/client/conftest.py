@@ -12,19 +12,20 @@ from typing import Any
 import pytest
 
 from statebase_client import AsyncStateBase, StateBase
+from tests.patience import SECONDS
 
 
 @pytest.fixture
 def sb(server):
     """Our client with a key that may do all."""
-    with StateBase(api_key=server.full_key, base_url=server.url) as client:
+    with StateBase(server.full_key, server.url, SECONDS) as client:
         yield client
 
 
 @pytest.fixture
 def agent(server):
     """Our client with a key as an agent should have it."""
-    with StateBase(api_key=server.agent_key, base_url=server.url) as client:
+    with StateBase(server.agent_key, server.url, SECONDS) as client:
         yield client
 
 
@@ -51,7 +52,7 @@ Story = Callable[[Any], Generator[Any, Any, None]]
 
 
 def _play(story: Story, url: str, key: str = "sb_none") -> None:
-    with StateBase(api_key=key, base_url=url) as sb:
+    with StateBase(key, url, SECONDS) as sb:
         steps = story(sb)
         result = None
         with suppress(StopIteration):
@@ -62,7 +63,7 @@ def _play(story: Story, url: str, key: str = "sb_none") -> None:
 
 
 async def _play_async(story: Story, url: str, key: str = "sb_none") -> None:
-    async with AsyncStateBase(api_key=key, base_url=url) as sb:
+    async with AsyncStateBase(key, url, SECONDS) as sb:
         steps = story(sb)
         result = error = None
         with suppress(StopIteration):

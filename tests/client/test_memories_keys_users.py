@@ -15,6 +15,7 @@ from statebase_client import (
     StateBase,
 )
 from tests.client.conftest import count_requests
+from tests.patience import SECONDS
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def test_keys_are_made_used_and_ended(play, server, name):
         )
         assert (made.scopes, made.rate_limit, made.owner_id) == (["sessions:read"], 500, "ann")
         assert datetime.fromisoformat(made.expires_at) == ends
-        with StateBase(made.full_key, server.url) as reader:
+        with StateBase(made.full_key, server.url, SECONDS) as reader:
             reader.sessions.list()
             with pytest.raises(PermissionDenied):
                 reader.sessions.create("bot")
@@ -115,7 +116,7 @@ def test_keys_are_made_used_and_ended(play, server, name):
         assert (listed.id, listed.is_active) == (made.id, True)
 
         yield sb.keys.revoke(other.id)
-        with StateBase(other.full_key, server.url) as ended, pytest.raises(AuthenticationFailed):
+        with StateBase(other.full_key, server.url, SECONDS) as ended, pytest.raises(AuthenticationFailed):
             ended.sessions.list()
         traces = yield sb.traces.list(resource_id=other.id)
         assert [each.action for each in traces] == ["key.revoked", "key.created"]

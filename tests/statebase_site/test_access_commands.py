@@ -14,6 +14,7 @@ from sessions_app.models import Trace
 from statebase_site.access.authentication import find_key
 from statebase_site.access.models import ApiKey, Membership, Project
 from tests import factories
+from tests.patience import SECONDS
 
 pytestmark = pytest.mark.django_db
 
@@ -132,7 +133,7 @@ def test_a_database_that_is_not_ready_is_one_sentence(tmp_path, command, databas
         env=os.environ | {"STATEBASE_HOME": str(tmp_path), "DATABASE_URL": database},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS,
     )
     assert done.returncode == 1
     assert advice in done.stderr

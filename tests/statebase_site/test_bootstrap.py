@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from statebase_site import bootstrap
+from tests.patience import SECONDS
 
 STAND_IN_DJANGO = {
     "django/__init__.py": "",
@@ -88,7 +89,7 @@ class Checkout:
     def start(self, command: str, **variables: str) -> tuple[int, str, str]:
         """Run it to the end: status, standard output, standard error."""
         process = self.begin(command, **variables)
-        output, errors = process.communicate(timeout=300)
+        output, errors = process.communicate(timeout=SECONDS)
         return process.returncode, output, errors
 
 
@@ -183,7 +184,7 @@ def test_an_environment_of_ones_own_may_be_named_and_keeps_what_it_has(checkout,
 
 def test_two_starts_at_once_set_up_once(checkout):
     processes = [checkout.begin("demo") for _ in range(2)]
-    results = [process.communicate(timeout=300) for process in processes]
+    results = [process.communicate(timeout=SECONDS) for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
     assert sum("Setting up StateBase" in errors for _, errors in results) == 1
 

@@ -8,7 +8,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,11 +16,11 @@ import pytest
 
 from statebase_site.bootstrap import ENTERED, ROOT
 from tests.databases import fresh_database
+from tests.patience import SECONDS, until
 
 pytestmark = pytest.mark.slow
 
 INCIDENTS = [("INCIDENT-4", "S1"), ("INCIDENT-3", "S3"), ("INCIDENT-2", "S4"), ("INCIDENT-1", "S2")]
-SECONDS = 240  # for a loaded machine; nothing waits longer than it has to
 
 
 class Installation:
@@ -112,13 +111,6 @@ def free_port() -> int:
 
 def browser() -> httpx.Client:
     return httpx.Client(follow_redirects=True, timeout=SECONDS, headers={"Accept": "text/html"})
-
-
-def wait_until(condition) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
 
 
 def refuses_connections(url: str) -> bool:
@@ -269,7 +261,7 @@ def test_a_folder_that_cannot_be_written_ends_in_one_sentence(untouched):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children that their parent was killed")
 def test_the_server_ends_even_when_the_demo_is_killed(installation, demo):
     demo.end(signal.SIGKILL)
-    wait_until(lambda: refuses_connections(demo.url))
+    until(lambda: refuses_connections(demo.url))
 
 
 @pytest.mark.once
@@ -284,8 +276,8 @@ def test_serve_and_worker_run_until_told_to_stop(installation):
     server = installation.begin("serve", "--port", str(port))
     worker = installation.begin("worker")
     url = f"http://127.0.0.1:{port}"
-    wait_until(lambda: not refuses_connections(url))
-    assert httpx.get(f"{url}/health/ready").status_code == 200
+    until(lambda: not refuses_connections(url))
+    assert httpx.get(f"{url}/health/ready", timeout=SECONDS).status_code == 200
     for process in (server, worker):
         process.terminate()
         process.communicate(timeout=SECONDS)

@@ -12,10 +12,9 @@ from threading import Event, Thread
 from typing import Any
 
 from statebase_site.base import json
+from tests.patience import SECONDS
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-# So long a test may hang before it fails; no time that it normally takes.
-SECONDS = 60
 
 
 def answer(status: int, body: bytes = b"", *headers: str) -> bytes:

@@ -21,8 +21,9 @@ from statebase_site.webhooks.errors import CannotSendAgain
 from statebase_site.webhooks.models import Delivery
 from tests import factories
 from tests.crowds import crowd, no_errors
+from tests.patience import SECONDS, until
 from tests.webhooks.conftest import work
-from tests.webhooks.receiver import SECONDS, Receiver, answer
+from tests.webhooks.receiver import Receiver, answer
 
 
 def only() -> Delivery:
@@ -214,16 +215,6 @@ def loop():
     gc.collect()  # the database connections of its threads
 
 
-def ended(condition) -> bool:
-    """Whether it came true before the test would hang."""
-    waited = threading.Event()
-    for _ in range(SECONDS * 20):
-        if condition():
-            return True
-        waited.wait(0.05)
-    return False
-
-
 @pytest.mark.concurrency
 def test_several_workers_never_send_the_same_at_the_same_time(committed, receiver):
     for number in range(12):
@@ -271,7 +262,7 @@ def test_the_loop_passes_slow_addresses_and_survives_a_database_that_is_away(
         for number in range(5):
             factories.session(committed, {"n": number})
         loop()
-        assert ended(lambda: len(receiver.received) == 5)
+        until(lambda: len(receiver.received) == 5)
         assert len(slow.received) == 3 * delivering.SENDERS_OF_ONE
         assert "the database is away" in caplog.text
         loop.stop.set()

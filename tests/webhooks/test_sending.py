@@ -13,7 +13,8 @@ import pytest
 
 from statebase_site.webhooks import sending
 from statebase_site.webhooks.sending import send
-from tests.webhooks.receiver import SECONDS, Receiver, answer
+from tests.patience import SECONDS
+from tests.webhooks.receiver import Receiver, answer
 
 BODY = '{"id":"evt_1","data":{"big":1208925819614629174706176,"text":"é\\u0000☃","n":1.0}}'.encode()
 

@@ -15,7 +15,7 @@ from django.db.models import F
 from statebase_site.webhooks import delivering
 from statebase_site.webhooks.models import LOST_AFTER, Delivery
 from tests import factories
-from tests.webhooks.receiver import SECONDS
+from tests.patience import SECONDS
 
 
 @pytest.fixture

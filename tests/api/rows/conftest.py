@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,9 +15,9 @@ import pytest
 from django.conf import settings
 
 from statebase_site.base import json
+from tests.patience import SECONDS, until
 from tests.running_server import Server
 
-SECONDS_TO_WAIT = 90
 _CONTENT = ("state", "data", "metadata", "details", "input", "output", "attributes", "initial_state")
 
 Seen = dict[str, list[Any]]
@@ -30,7 +29,7 @@ class Wire:
     def __init__(self, server: Server, key: str, seen: Seen | None = None) -> None:
         self.key = key
         self.seen = seen
-        self._client = httpx.Client(base_url=server.url, headers={"X-API-Key": key}, timeout=60)
+        self._client = httpx.Client(base_url=server.url, headers={"X-API-Key": key}, timeout=SECONDS)
 
     def __enter__(self) -> Wire:
         return self
@@ -122,15 +121,6 @@ def ident(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def until(look: Callable[[], Any]) -> Any:
-    """What `look` finds at last; it is asked again until it finds something."""
-    deadline = time.monotonic() + SECONDS_TO_WAIT
-    while not (found := look()):
-        assert time.monotonic() < deadline, "It did not happen in time."
-        time.sleep(0.05)
-    return found
-
-
 @dataclass
 class Story:
     """What was made; the names are those of the rows."""
@@ -194,7 +184,7 @@ def worker(command: Callable[..., subprocess.Popen[bytes]]) -> Iterator[None]:
     process = command("worker")
     yield
     process.terminate()
-    process.wait(30)
+    process.wait(SECONDS)
 
 
 @pytest.fixture(scope="session")
@@ -219,7 +209,7 @@ def imported(server: Server, wire: Wire, command, tmp_path_factory) -> str:
     file = tmp_path_factory.mktemp("rows") / "run.json"
     file.write_bytes(wire("GET", f"{source}/export", status=200).content)
     wire("DELETE", source, status=204)
-    assert command("import_runs", str(file), "--project", server.project.slug).wait(SECONDS_TO_WAIT) == 0
+    assert command("import_runs", str(file), "--project", server.project.slug).wait(SECONDS) == 0
     (found,) = wire.get("/v1/sessions?agent_id=rows-imported")["data"]
     return f"/v1/sessions/{found['id']}"
 

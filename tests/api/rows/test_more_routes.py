@@ -8,7 +8,8 @@ from urllib.parse import quote
 import pytest
 
 from statebase_site.base import json
-from tests.api.rows.conftest import ident, until
+from tests.api.rows.conftest import ident
+from tests.patience import until
 
 BOTH_NAMES = ("/v1/memories", "/v1/memory")
 

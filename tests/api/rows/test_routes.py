@@ -10,6 +10,7 @@ import pytest
 
 from statebase_site.base import json
 from tests.api.rows.conftest import ident
+from tests.patience import SECONDS
 
 SESSIONS = "/v1/sessions"
 
@@ -32,7 +33,7 @@ def moment(text: str) -> datetime:
     ],
 )
 def test_6_1_service(server, path, fields):
-    answer = httpx.get(server.url + path, headers={"Accept": "*/*"})
+    answer = server.get(path, {"Accept": "*/*"})
     assert (answer.status_code, answer.json().keys() >= fields) == (200, True)
     if path == "/health":
         assert answer.json()["status"] == "healthy"
@@ -40,7 +41,7 @@ def test_6_1_service(server, path, fields):
 
 
 def test_6_1_the_root_is_the_dashboard_for_who_prefers_html(server):
-    answer = httpx.get(server.url, headers={"Accept": "text/html"}, follow_redirects=True)
+    answer = httpx.get(server.url, headers={"Accept": "text/html"}, follow_redirects=True, timeout=SECONDS)
     assert answer.headers["Content-Type"].startswith("text/html")
 
 

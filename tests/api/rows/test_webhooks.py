@@ -8,7 +8,8 @@ from collections import Counter
 
 import pytest
 
-from tests.api.rows.conftest import ident, until
+from tests.api.rows.conftest import ident
+from tests.patience import until
 from tests.webhooks.receiver import Receiver
 
 OF_SESSIONS = (

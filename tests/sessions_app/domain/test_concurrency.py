@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from contextlib import ExitStack
 
 import pytest
@@ -18,7 +17,8 @@ from sessions_app.errors import SessionFrozen, SessionNotFound, VersionConflict
 from sessions_app.models import AgentSession, EvidenceHold, RefusedWrite, StateVersion, Trace, Turn
 from statebase_site.access.idempotency import IdempotencyConflict
 from tests import factories as make
-from tests.crowds import SECONDS, Crowd, crowd, no_errors
+from tests.crowds import Crowd, crowd, no_errors
+from tests.patience import SECONDS, until
 
 pytestmark = [pytest.mark.concurrency, pytest.mark.django_db(transaction=True)]
 on_postgresql = pytest.mark.skipif(
@@ -356,10 +356,5 @@ def test_a_note_that_comes_while_its_session_is_removed_is_told_that_it_is_gone(
 
 
 def until_somebody_waits_for_a_lock():
-    until = time.monotonic() + SECONDS
     with connection.cursor() as cursor:
-        while time.monotonic() < until:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-            if cursor.fetchone()[0]:
-                return
-    raise AssertionError("Nobody waits.")
+        until(lambda: cursor.execute("SELECT pid FROM pg_locks WHERE NOT granted").fetchone())
