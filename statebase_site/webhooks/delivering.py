@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from datetime import timedelta
@@ -34,6 +34,10 @@ SENDERS = 8
 """Deliveries that one worker sends at a time."""
 SENDERS_OF_ONE = 2
 """Of those, to one webhook: a slow address keeps nobody else waiting."""
+SENDERS_OF_SLOW = 4
+"""Of those, to all webhooks together whose last try showed them to be slow: nor do many such addresses."""
+SLOW_MS = 2_000
+"""From so long a try on, in milliseconds."""
 
 _SECONDS_BETWEEN_LOOKS = 1.0
 _REMOVED_AT_ONCE = 1_000
@@ -46,10 +50,11 @@ Subject = Callable[[Delivery], dict[str, Any] | None]
 
 def run(stop: threading.Event, data_of: Subject) -> None:
     """Send what is due until `stop` is set; what is under way then is waited for."""
-    under_way: dict[Future[None], int] = {}
+    under_way: dict[Future[bool], int] = {}
+    slow: set[int] = set()
     with ThreadPoolExecutor(SENDERS, thread_name_prefix="webhooks") as senders:
         while not stop.is_set():
-            claimed = _claim_beside(Counter(under_way.values()))
+            claimed = _claim_beside(Counter(under_way.values()), slow)
             for delivery in claimed:
                 under_way[senders.submit(_deliver_and_let_go, delivery, data_of)] = delivery.webhook_id
             if claimed and len(under_way) < SENDERS:
@@ -57,15 +62,19 @@ def run(stop: threading.Event, data_of: Subject) -> None:
             if under_way:
                 done, _ = wait(under_way, timeout=_SECONDS_BETWEEN_LOOKS, return_when=FIRST_COMPLETED)
                 for each in done:
-                    del under_way[each]
+                    webhook = under_way.pop(each)
+                    if each.result():
+                        slow.add(webhook)
+                    else:
+                        slow.discard(webhook)
             else:
                 stop.wait(_SECONDS_BETWEEN_LOOKS)
 
 
-def _claim_beside(under_way: Counter[int]) -> list[Delivery]:
+def _claim_beside(under_way: Counter[int], slow: Set[int]) -> list[Delivery]:
     free = SENDERS - under_way.total()
     try:
-        return claim(free, under_way=under_way) if free else []
+        return claim(free, under_way=under_way, slow=slow) if free else []
     except Exception:
         _log.exception("Looking for webhook deliveries failed; it is tried again")
         return []
@@ -73,12 +82,20 @@ def _claim_beside(under_way: Counter[int]) -> list[Delivery]:
         close_old_connections()
 
 
-def claim(most: int, *, under_way: Mapping[int, int] = MappingProxyType({})) -> list[Delivery]:
-    """Up to `most` deliveries that are due, now ours to send: few of one webhook.
+def claim(
+    most: int, *, under_way: Mapping[int, int] = MappingProxyType({}), slow: Set[int] = frozenset()
+) -> list[Delivery]:
+    """Up to `most` deliveries that are due, now ours to send: few of one webhook, and of slow ones.
 
-    `under_way`: how many of each webhook are being sent already.
+    `under_way`: how many of each webhook are being sent already. `slow`: which webhooks are.
     """
-    busy = [pk for pk, times in under_way.items() if times >= SENDERS_OF_ONE]
+    taken = Counter(under_way)
+
+    def is_busy(webhook: int) -> bool:
+        to_slow = sum(taken[each] for each in slow)
+        return taken[webhook] >= SENDERS_OF_ONE or (webhook in slow and to_slow >= SENDERS_OF_SLOW)
+
+    busy = [webhook for webhook in {*taken, *slow} if is_busy(webhook)]
     now = clock.now()
     due = (
         Delivery.objects.filter(
@@ -95,10 +112,9 @@ def claim(most: int, *, under_way: Mapping[int, int] = MappingProxyType({})) -> 
     with transaction.atomic():
         if connection.vendor == "postgresql":
             due = due.select_for_update(skip_locked=True, no_key=True, of=("self",))
-        taken = Counter(under_way)
         claimed: list[Delivery] = []
         for delivery in due.select_related("webhook")[: most * 20]:
-            if len(claimed) < most and taken[delivery.webhook_id] < SENDERS_OF_ONE:
+            if len(claimed) < most and not is_busy(delivery.webhook_id):
                 taken[delivery.webhook_id] += 1
                 claimed.append(delivery)
         lost_at = now + LOST_AFTER
@@ -108,21 +124,24 @@ def claim(most: int, *, under_way: Mapping[int, int] = MappingProxyType({})) -> 
     return claimed
 
 
-def _deliver_and_let_go(delivery: Delivery, data_of: Subject) -> None:
+def _deliver_and_let_go(delivery: Delivery, data_of: Subject) -> bool:
+    """Whether it showed its webhook to be slow."""
     try:
-        deliver(delivery, data_of)
+        attempt = deliver(delivery, data_of)
+        return attempt is not None and attempt.ms >= SLOW_MS
     except Exception:
         _log.exception("A webhook delivery failed in itself; it is tried again later")
+        return False
     finally:
         close_old_connections()
 
 
-def deliver(delivery: Delivery, data_of: Subject) -> None:
-    """Send a claimed delivery once, and write down how that ended."""
+def deliver(delivery: Delivery, data_of: Subject) -> Attempt | None:
+    """Send a claimed delivery once, and write down how that ended; None where there is nothing to tell."""
     body = body_of(delivery, data_of)
     if body is None:
         _write(delivery, state=DeliveryState.DROPPED, next_try_at=None)
-        return
+        return None
     webhook = delivery.webhook
     attempt = send(
         webhook.url,
@@ -143,6 +162,7 @@ def deliver(delivery: Delivery, data_of: Subject) -> None:
     else:
         next_try_at = clock.now() + PAUSES[tries - 1]
     _write(delivery, state=state, next_try_at=next_try_at, tries=tries, attempts_text=_text(attempts))
+    return attempt
 
 
 def body_of(delivery: Delivery, data_of: Subject) -> bytes | None:

@@ -8,6 +8,7 @@ import hmac
 import ssl
 import time
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,7 +21,7 @@ from statebase_site.webhooks.addresses import open_addresses
 from statebase_site.webhooks.models import Attempt, is_success
 
 SECONDS_MOST = 10.0
-"""For all of a try: looking up the name excepted, from connecting to the answer's headers."""
+"""For all of a try, from looking up the name to the answer's headers."""
 SAID_MOST = 200
 """Characters kept of how the answer began, where it was no success."""
 
@@ -28,6 +29,8 @@ SIGNATURE_HEADER = "X-StateBase-Signature"
 
 _WRITTEN_AT_ONCE = 16_384  # bytes
 _trusted = ssl.create_default_context()
+# A look-up can't be told to end in time, only be left alone.
+_looking_up = ThreadPoolExecutor(32, thread_name_prefix="webhook-names")
 
 
 def signature(secret: str, body: bytes) -> str:
@@ -115,8 +118,12 @@ class _Door(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        addresses = open_addresses(host, port, private_allowed=self._private_allowed)
         until = time.monotonic() + SECONDS_MOST
+        looked_up = _looking_up.submit(open_addresses, host, port, private_allowed=self._private_allowed)
+        try:
+            addresses = looked_up.result(_left(until))
+        except TimeoutError:
+            raise httpcore.ConnectTimeout from None
         for address in addresses[:-1]:
             try:
                 return _Until(until, self._network.connect_tcp(address, port, _left(until) / 2))

@@ -16,9 +16,9 @@ from sessions_app import actions
 from statebase_site.base import clock
 from statebase_site.webhook_data import data_of
 from statebase_site.webhooks import actions as webhook_actions
-from statebase_site.webhooks import delivering
+from statebase_site.webhooks import delivering, sending
 from statebase_site.webhooks.errors import CannotSendAgain
-from statebase_site.webhooks.models import Delivery
+from statebase_site.webhooks.models import Delivery, Webhook
 from tests import factories
 from tests.crowds import crowd, no_errors
 from tests.patience import SECONDS, until
@@ -269,6 +269,30 @@ def test_the_loop_passes_slow_addresses_and_survives_a_database_that_is_away(
     finally:
         slow.ended.set()
         slow.end()
+
+
+@pytest.mark.concurrency
+def test_many_dead_addresses_with_much_to_hear_keep_nobody_waiting(committed, receiver, loop, monkeypatch):
+    monkeypatch.setattr(sending, "SECONDS_MOST", 0.5)
+    monkeypatch.setattr(delivering, "SLOW_MS", 400)
+    live = Webhook.objects.get()
+    dead = Receiver()
+    dead.behave = lambda connection: dead.ended.wait(SECONDS)
+    for _ in range(8):
+        factories.webhook(committed, "session.created", url=dead.url)
+    with transaction.atomic():
+        for number in range(15):
+            factories.session(committed, {"n": number})
+    # What the live one has to hear is the last in line.
+    Delivery.objects.filter(webhook=live).update(next_try_at=clock.now())
+    try:
+        loop()
+        until(lambda: len(receiver.received) == 15)
+        assert Delivery.objects.filter(tries__gt=0).exclude(webhook=live).count() < 8 * 15 / 2
+        loop.stop.set()
+    finally:
+        dead.ended.set()
+        dead.end()
 
 
 @pytest.mark.concurrency

@@ -8,6 +8,7 @@ import socket
 import ssl
 import time
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -187,6 +188,14 @@ def test_a_name_that_nobody_knows(receiver, monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     attempt = sent(receiver, "http://nowhere.example/", private_allowed=False)
     assert attempt.fault == "It could not be reached: Name or service not known."
+
+
+def test_a_name_that_takes_too_long_to_look_up(receiver, monkeypatch, short_of_time):
+    answered = Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **more: answered.wait(SECONDS) and [])
+    attempt = sent(receiver, "http://slow.example/")
+    answered.set()
+    assert (attempt.status, attempt.fault) == (None, "No answer within 0 seconds.")
 
 
 def test_a_certificate_that_nobody_signed_is_refused(receiver):
