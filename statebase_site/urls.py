@@ -21,6 +21,7 @@ _webhooks = [
     path("settings/webhooks/", webhooks_page.webhooks, name="list"),
     path("settings/webhooks/<str:webhook_id>/", webhooks_page.webhook, name="webhook"),
     path("settings/webhooks/<str:webhook_id>/switch/", webhooks_page.switch, name="switch"),
+    path("settings/webhooks/<str:webhook_id>/send-test/", webhooks_page.send_test, name="send-test"),
     path("settings/webhooks/<str:webhook_id>/delete/", webhooks_page.delete, name="delete"),
     path(
         "settings/webhooks/<str:webhook_id>/deliveries/<str:event_id>/",

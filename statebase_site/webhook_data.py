@@ -11,6 +11,7 @@ from incidents_app.payloads import objects as incident_objects
 from sessions_app import queries
 from sessions_app.models import AgentSession, Memory, Trace, Turn
 from sessions_app.payloads import objects
+from statebase_site.webhooks import payloads
 from statebase_site.webhooks.models import Delivery
 
 Payload = dict[str, Any]
@@ -20,7 +21,7 @@ def data_of(delivery: Delivery) -> Payload | None:
     """The object that the event is about, or None where it is gone.
 
     A session is told as it was right after the event; turns and traces never change. Memories and incidents
-    keep no past that could be told, so they are as they are when they are sent.
+    keep no past that could be told, so they are as they are when they are sent; so is the webhook of a test.
     """
     subject: Any = delivery.subject
     kind = next(iter(subject))
@@ -61,10 +62,15 @@ def _incident(delivery: Delivery, subject: Any) -> Payload | None:
     return incident_objects.incident(incidents.assess(incident)) if incident else None
 
 
+def _webhook(delivery: Delivery, _: Any) -> Payload:
+    return payloads.webhook(delivery.webhook)
+
+
 _TOLD: dict[str, Callable[[Delivery, Any], Payload | None]] = {
     "session": _session,
     "turn": _turn,
     "trace": _trace,
     "memory": _memory,
     "incident": _incident,
+    "webhook": _webhook,
 }

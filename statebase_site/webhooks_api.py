@@ -12,16 +12,14 @@ from typing_extensions import TypedDict
 from sessions_app import actions
 from statebase_site.access.authentication import ApiRequest, needs
 from statebase_site.access.scopes import KEYS_MANAGE
-from statebase_site.base.clock import isoformat
 from statebase_site.base.paging import keyset_page
 from statebase_site.web.answers import List
 from statebase_site.web.api import list_envelope, row_after
 from statebase_site.web.errors import json_answer
 from statebase_site.web.fields import PlainText, limit_up_to
-from statebase_site.webhooks import queries
+from statebase_site.webhooks import payloads, queries
 from statebase_site.webhooks.actions import SECRET_LEAST, SECRET_MOST
 from statebase_site.webhooks.addresses import URL_MOST
-from statebase_site.webhooks.models import Webhook as StoredWebhook
 
 router = Router(tags=["webhooks"])
 
@@ -67,7 +65,7 @@ def create(request: ApiRequest, body: MakeWebhook) -> HttpResponse:
         url=body.url, events=body.events, secret=body.secret, by=request.actor
     )
     # A repeated request is answered with it again: only who knows its key and body asks for it.
-    return _answer(_payload(webhook) | {"secret": webhook.secret}, 201, again=again)
+    return _answer(payloads.webhook(webhook) | {"secret": webhook.secret}, 201, again=again)
 
 
 @router.get("/webhooks", auth=manages_webhooks, response=List[Webhook], summary="List webhooks, newest first")
@@ -78,12 +76,14 @@ def list_webhooks(
 ) -> HttpResponse:
     found = queries.webhooks_of(request.actor.project)
     page = keyset_page(found, after=row_after(found, starting_after), limit=limit)
-    return json_answer(list_envelope([_payload(each) for each in page.rows], has_more=page.has_later_page))
+    return json_answer(
+        list_envelope([payloads.webhook(each) for each in page.rows], has_more=page.has_later_page)
+    )
 
 
 @router.get("/webhooks/{webhook_id}", auth=manages_webhooks, response=Webhook, summary="Read a webhook")
 def read(request: ApiRequest, webhook_id: str) -> HttpResponse:
-    return json_answer(_payload(queries.webhook_for(request.actor, webhook_id)))
+    return json_answer(payloads.webhook(queries.webhook_for(request.actor, webhook_id)))
 
 
 @router.patch("/webhooks/{webhook_id}", auth=manages_webhooks, response=Webhook, summary="Change a webhook")
@@ -95,7 +95,7 @@ def change(request: ApiRequest, webhook_id: str, body: ChangeWebhook) -> HttpRes
         is_active=body.is_active,
         by=request.actor,
     )
-    return _answer(_payload(webhook), 200, again=again)
+    return _answer(payloads.webhook(webhook), 200, again=again)
 
 
 @router.delete(
@@ -114,14 +114,3 @@ def _answer(payload: dict[str, Any], status: int, *, again: bool) -> HttpRespons
     if again:
         answer["Idempotency-Replayed"] = "true"
     return answer
-
-
-def _payload(webhook: StoredWebhook) -> dict[str, Any]:
-    return {
-        "object": "webhook",
-        "id": webhook.public_id,
-        "url": webhook.url,
-        "events": webhook.events,
-        "is_active": webhook.is_active,
-        "created_at": isoformat(webhook.created_at),
-    }

@@ -33,13 +33,15 @@ from statebase_site.webhooks.errors import WebhookNotFound
 from statebase_site.webhooks.filters import DeliveryFilter
 from statebase_site.webhooks.forms import NewWebhookForm, WebhookForm
 from statebase_site.webhooks.models import Delivery, Webhook
-from statebase_site.webhooks.presenting import address_for, may_be_sent_again, next_try
+from statebase_site.webhooks.presenting import address_for, is_sent_soon, may_be_sent_again, next_try
 from statebase_site.webhooks.sending import SIGNATURE_HEADER, headers_of
 from statebase_site.webhooks.tables import AttemptTable, DeliveryTable, WebhookTable
 
 _PAGE = {"nav_current": "settings", "settings_current": "webhooks"}
 _BODY_SHOWN = 100_000
 """Characters."""
+_WATCHED_MOST = 10
+"""Deliveries under way whose outcome a page waits for, by a request each every few seconds."""
 _MANAGE = "manage webhooks"
 
 
@@ -114,13 +116,22 @@ def _webhook(
         "filter": chosen,
         "filtered": any(request.GET.get(name) for name in chosen.filters),
         "page": page,
-        "table": DeliveryTable(page.rows, webhook=found, may_manage=by.may(KEYS_MANAGE)),
+        "table": DeliveryTable(
+            page.rows,
+            webhook=found,
+            may_manage=by.may(KEYS_MANAGE),
+            watched=_are_few_under_way(page.rows, found),
+        ),
         "note": f"{count_noun(len(page.rows), 'delivery', 'deliveries')}, kept for "
         f"{count_noun(settings.WEBHOOK_DELIVERY_DAYS, 'day')}",
     }
     if status == 200:
         return list_answer(request, "webhooks", "webhook", _PAGE | context)
     return render(request, "webhooks/webhook.html", _PAGE | context, status=status)
+
+
+def _are_few_under_way(rows: list[Delivery], found: Webhook) -> bool:
+    return sum(is_sent_soon(each, found) for each in rows) <= _WATCHED_MOST
 
 
 @require_POST
@@ -203,7 +214,7 @@ def _body(by: Actor, found: Webhook, sent: Delivery, body: bytes) -> dict[str, A
         "cut": max(0, len(text) - _BODY_SHOWN),
         "headers": headers,
         "about": _about(by, sent, document["data"]),
-        "keeps_no_past": not {"memory", "incident"}.isdisjoint(sent.subject),
+        "keeps_no_past": not {"memory", "incident", "webhook"}.isdisjoint(sent.subject),
     }
 
 
@@ -268,6 +279,17 @@ def send_again(request: HttpRequest, webhook_id: str, event_id: str) -> HttpResp
     if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
         back = reverse("webhooks:delivery", args=[webhook_id, event_id])
     return redirect(back)
+
+
+@require_POST
+def send_test(request: HttpRequest, webhook_id: str) -> HttpResponse:
+    """Send a test, so that one sees how the receiver answers before anything happens."""
+    by = actor_for(request)
+    found = queries.webhook_for(by, webhook_id)
+    deliveries.send_test(webhook=found, by=by)
+    when = "is sent now" if found.is_active else "is sent once the webhook is active"
+    messages.success(request, f"A test {when}: the first row shows how it is answered.")
+    return redirect("webhooks:webhook", webhook_id)
 
 
 def _row(request: HttpRequest, by: Actor, found: Webhook, sent: Delivery) -> HttpResponse:

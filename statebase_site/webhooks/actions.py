@@ -16,10 +16,10 @@ from statebase_site.access.actor import Actor
 from statebase_site.access.scopes import KEYS_MANAGE
 from statebase_site.base import clock, json
 from statebase_site.base.errors import InvalidInput
-from statebase_site.base.ids import findable
+from statebase_site.base.ids import findable, new_id
 from statebase_site.webhooks.addresses import check_url
 from statebase_site.webhooks.errors import CannotSendAgain, WebhookNotFound
-from statebase_site.webhooks.events import Event
+from statebase_site.webhooks.events import TEST, Event
 from statebase_site.webhooks.models import LOST_AFTER, Delivery, DeliveryState, Webhook
 from statebase_site.webhooks.queries import webhooks_of
 
@@ -78,6 +78,20 @@ def delete_webhook(*, webhook_id: str, by: Actor) -> Webhook:
     waiting = Delivery.objects.filter(webhook=webhook, state=DeliveryState.PENDING)
     waiting.update(state=DeliveryState.DROPPED, next_try_at=None)
     return webhook
+
+
+def send_test(*, webhook: Webhook, by: Actor) -> Delivery:
+    """Let the worker send the webhook a test, which tells of the webhook itself."""
+    by.require(KEYS_MANAGE, to="send a test")
+    now = clock.now()
+    return Delivery.objects.create(
+        webhook=webhook,
+        event_id=new_id("evt"),
+        event=TEST,
+        subject_text=json.dumps({"webhook": webhook.public_id}),
+        created_at=now,
+        next_try_at=now,
+    )
 
 
 def send_again(*, delivery: Delivery, by: Actor) -> Delivery:

@@ -27,6 +27,9 @@ class Event(StrEnum):
     INCIDENT_REOPENED = "incident.reopened"
 
 
+TEST = "webhook.test"
+"""What a person has sent to see whether it arrives: every webhook can be sent it, and none listens to it."""
+
 MEANINGS: dict[Event, str] = {
     Event.SESSION_CREATED: "A session begins, also by a fork",
     Event.SESSION_UPDATED: "Its state, metadata or life changed",

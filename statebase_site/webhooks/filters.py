@@ -3,7 +3,7 @@
 import django_filters as filters
 from django import forms
 
-from statebase_site.webhooks.events import Event
+from statebase_site.webhooks.events import TEST, Event
 from statebase_site.webhooks.models import Delivery, DeliveryState
 
 
@@ -12,7 +12,7 @@ class DeliveryFilter(filters.FilterSet):
 
     state = filters.ChoiceFilter(label="State", choices=DeliveryState.choices, empty_label="any")
     event = filters.ChoiceFilter(
-        label="Event", choices=[(str(event), str(event)) for event in Event], empty_label="any"
+        label="Event", choices=[(str(event), str(event)) for event in (*Event, TEST)], empty_label="any"
     )
     id = filters.CharFilter(
         label="Event id",

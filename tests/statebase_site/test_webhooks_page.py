@@ -406,6 +406,43 @@ def test_what_waits_for_long_can_be_sent_now(admin, key, webhook, receiver):
     assert [each.state for each in work()] == ["delivered"]
 
 
+def test_a_test_shows_how_the_receiver_answers(admin, webhook, receiver):
+    action, fields = see(admin, at(webhook)).form("send-test/")
+    page = Page(admin.post(action, fields, follow=True))
+    assert "A test is sent now" in page.text
+    (sent,) = Delivery.objects.all()
+    assert f'hx-get="{at(webhook, sent.event_id, "row/")}"' in page.source
+    receiver.answer = answer(401, b"Who are you?")
+    work()
+    (told,) = receiver.received
+    assert told.headers["x-statebase-event"] == told.json["type"] == "webhook.test"
+    signed = hmac.new(webhook.secret.encode(), told.body, hashlib.sha256).hexdigest()
+    assert told.headers["x-statebase-signature"] == signed
+    assert (
+        told.json["data"].items()
+        >= {"object": "webhook", "id": webhook.public_id, "url": webhook.url}.items()
+    )
+    assert webhook.secret not in told.body.decode()
+    found = see(admin, f"{at(webhook)}?event=webhook.test")
+    assert "401 Unauthorized" in found.text
+    assert "hx-get" not in found.source.partition("<tbody")[2]
+    assert "Who are you?" in see(admin, at(webhook, sent.event_id)).text
+
+
+def test_a_test_of_a_paused_webhook_waits_with_the_rest(admin, key, webhook, receiver):
+    actions.update_webhook(webhook_id=webhook.public_id, is_active=False, by=key)
+    page = Page(admin.post(at(webhook, rest="send-test/"), follow=True))
+    assert "once the webhook is active" in page.text
+    assert "hx-get" not in page.source.partition("<tbody")[2]
+    assert (work(), receiver.received) == ([], [])
+
+
+def test_a_page_does_not_wait_for_very_many(admin, key, webhook):
+    for _ in range(11):
+        factories.session(key)
+    assert "hx-get" not in see(admin, at(webhook)).source.partition("<tbody")[2]
+
+
 # Who may ---------------------------------------------------------------------------------------------------
 
 
@@ -432,6 +469,7 @@ def test_who_is_no_admin_sees_how_they_do_and_why_they_may_not_change_them(
         (at(webhook), FORM),
         (at(webhook, rest="switch/"), {"active": "no"}),
         (at(webhook, rest="delete/"), {}),
+        (at(webhook, rest="send-test/"), {}),
         (at(webhook, sent.event_id, "send-again/"), {}),
     ):
         assert client.post(address, form).status_code == 403, address
@@ -459,6 +497,7 @@ def test_a_webhook_of_another_project_does_not_exist(admin, webhook):
         (at(theirs), FORM),
         (at(theirs, rest="switch/"), {"active": "no"}),
         (at(theirs, rest="delete/"), {}),
+        (at(theirs, rest="send-test/"), {}),
         (at(theirs, sent.event_id, "send-again/"), {}),
         (at(webhook, sent.event_id, "send-again/"), {}),
     ):
