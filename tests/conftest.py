@@ -52,12 +52,31 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path not in slow)
 
 
+def pytest_itemcollected(item):
+    """A test of what its file shares has a transaction of its own, also where it names no `db`."""
+    if "module_db" in item.fixturenames:
+        item.add_marker(pytest.mark.django_db)
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory):
     """SQLite in a file, as in production: in memory it knows neither WAL nor other processes."""
     database = settings.DATABASES["default"]
     if database["ENGINE"].endswith("sqlite3"):
         database.setdefault("TEST", {})["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+
+
+@pytest.fixture(scope="module")
+def module_db(django_db_setup, django_db_blocker):
+    """The database for what a whole file shares, which is gone after the last test of the file.
+
+    What a test does to it goes with the test: the next one finds what the fixtures made, untouched. An object
+    that was read is another matter, so a fixture that tests change reads it anew for each. Not for files with
+    tests that commit.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture

@@ -6,42 +6,54 @@ from tests import factories as make
 from tests.incidents_app import runbook
 
 
-@pytest.fixture
-def acme(db):
+@pytest.fixture(scope="module")
+def acme(module_db):
     return make.project("Acme")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def agent(acme):
     """A key as agents should have it: it may file and freeze, and neither resume nor close."""
     return make.agent(acme)
 
 
-@pytest.fixture
-def maria(acme):
+@pytest.fixture(scope="module")
+def people(acme):
+    """All who work in the project, whoever of them a test names."""
+    roles = {"maria": "responder", "rosa": "responder", "edda": "engineer", "jon": "admin"}
+    return {name: make.person(acme, role, name) for name, role in roles.items()}
+
+
+@pytest.fixture(scope="module")
+def maria(people):
     """A responder, who commands what she files."""
-    return make.person(acme, "responder", "maria")
+    return people["maria"]
 
 
-@pytest.fixture
-def rosa(acme):
+@pytest.fixture(scope="module")
+def rosa(people):
     """Another responder."""
-    return make.person(acme, "responder", "rosa")
+    return people["rosa"]
 
 
-@pytest.fixture
-def edda(acme):
+@pytest.fixture(scope="module")
+def edda(people):
     """An engineer."""
-    return make.person(acme, "engineer", "edda")
+    return people["edda"]
 
 
-@pytest.fixture
-def jon(acme):
+@pytest.fixture(scope="module")
+def jon(people):
     """An admin."""
-    return make.person(acme, "admin", "jon")
+    return people["jon"]
+
+
+@pytest.fixture(scope="module")
+def damaged(agent):
+    return runbook.damaged(agent)
 
 
 @pytest.fixture
-def session(agent):
+def session(damaged, db):
     """Good at v0, bad since v1, at v2."""
-    return runbook.damaged(agent)
+    return make.fresh(damaged)

@@ -24,9 +24,32 @@ pytestmark = [pytest.mark.concurrency, pytest.mark.django_db(transaction=True)]
 MANY = 6
 
 
+# What is shared by all tests of a file elsewhere is made anew for each of these, as they commit.
+
+
 @pytest.fixture
 def acme():
     return make.project("Acme")
+
+
+@pytest.fixture
+def agent(acme):
+    return make.agent(acme)
+
+
+@pytest.fixture
+def maria(acme):
+    return make.person(acme, "responder", "maria")
+
+
+@pytest.fixture
+def jon(acme):
+    return make.person(acme, "admin", "jon")
+
+
+@pytest.fixture
+def session(agent):
+    return run.damaged(agent)
 
 
 def whole(incident):
