@@ -52,13 +52,20 @@ class Api:
         return path
 
     def error(self, method: str, path: str, body: Any = None, *, status: int, **headers: str) -> Any:
-        """The `error` of an answer that has the shape every error has."""
-        answer = self.json(method, path, body, status=status, **headers)
-        assert answer.keys() == {"error", "detail"}
-        error = answer["error"]
-        assert error.keys() >= {"code", "message", "type", "param", "request_id", "suggestion", "docs"}
-        assert isinstance(answer["detail"], list) or answer["detail"] == error["message"]
-        return error
+        """The `error` of the answer, which has the shape every error has."""
+        return error_in(self(method, path, body, status=status, **headers))
+
+
+def error_in(answer: HttpResponse) -> Any:
+    """The `error` of an answer that has the shape every error has."""
+    body = json.parse(answer.content)
+    assert body.keys() == {"error", "detail"}
+    error = body["error"]
+    assert error.keys() >= {"code", "message", "type", "param", "request_id", "suggestion", "docs"}
+    assert isinstance(body["detail"], list) or body["detail"] == error["message"]
+    assert error["request_id"] == answer["X-Request-Id"]
+    assert "X-StateBase-Latency" in answer
+    return error
 
 
 @pytest.fixture
