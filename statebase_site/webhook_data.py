@@ -63,7 +63,9 @@ def _incident(delivery: Delivery, subject: Any) -> Payload | None:
 
 
 def _webhook(delivery: Delivery, _: Any) -> Payload:
-    return payloads.webhook(delivery.webhook)
+    told = payloads.webhook(delivery.webhook)
+    del told["url"]  # often a secret; whoever may see deliveries may not see it, and the receiver knows it
+    return told
 
 
 _TOLD: dict[str, Callable[[Delivery, Any], Payload | None]] = {
