@@ -273,8 +273,8 @@ def test_the_loop_passes_slow_addresses_and_survives_a_database_that_is_away(
 
 @pytest.mark.concurrency
 def test_many_dead_addresses_with_much_to_hear_keep_nobody_waiting(committed, receiver, loop, monkeypatch):
-    monkeypatch.setattr(sending, "SECONDS_MOST", 0.5)
-    monkeypatch.setattr(delivering, "SLOW_MS", 400)
+    monkeypatch.setattr(sending, "SECONDS_MOST", 1.5)
+    monkeypatch.setattr(delivering, "SLOW_MS", 1_000)
     live = Webhook.objects.get()
     dead = Receiver()
     dead.behave = lambda connection: dead.ended.wait(SECONDS)
