@@ -2,6 +2,7 @@
 
 import time
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from django.conf import settings
@@ -90,7 +91,9 @@ def _database() -> dict[str, Any]:
 @require_safe
 def openapi(request: HttpRequest) -> HttpResponse:
     """The OpenAPI document of the JSON API."""
-    return json_answer(_schema())
+    with _one_describes:
+        document = _schema()
+    return json_answer(document)
 
 
 @login_not_required
@@ -99,6 +102,9 @@ def api_docs(request: HttpRequest) -> HttpResponse:
     """The routes of the JSON API, to be read and tried with a key of one's own."""
     settings = {"url": reverse("openapi"), "layout": "BaseLayout", "deepLinking": True}
     return render(request, "api_docs.html", {"swagger_settings": settings})
+
+
+_one_describes = Lock()
 
 
 @cache

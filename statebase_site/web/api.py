@@ -10,7 +10,7 @@ from django.core.exceptions import SuspiciousOperation
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
-from ninja import NinjaAPI
+from ninja import NinjaAPI, Schema
 from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
 from ninja.renderers import BaseRenderer
@@ -20,6 +20,10 @@ from statebase_site.base.errors import DomainError, InvalidInput
 from statebase_site.web.errors import JSON_TYPE, crash_answer, error_answer, json_answer, route_not_found
 
 Row = TypeVar("Row", bound=Model)
+
+# Routes answer by themselves and only describe their answers, so the models of these are built when somebody
+# reads the OpenAPI document: building them would be half of the time in which any process starts.
+Schema.model_config["defer_build"] = True
 
 
 class StrictParser(Parser):
