@@ -1,10 +1,12 @@
 """A real Chromium, and what is looked for on every page in it."""
 
 import os
+from collections import defaultdict
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
+from django.templatetags.static import static
 from django.test import Client
 from playwright.sync_api import expect, sync_playwright
 
@@ -19,7 +21,7 @@ SECONDS = 60  # Playwright's own five are too few where two suites share the mac
 WIDTHS = {"desk": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium():
     if CHROMIUM is None:
         pytest.skip("There is no Chromium here: install Debian's package chromium.")
@@ -33,49 +35,70 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture
-def browse(chromium, live_server):
-    """Open a page in a browser of its own: `browse("/sign-in/", **options of the browser's context)`.
+@pytest.fixture(scope="package")
+def idle_windows():
+    """Windows that no test looks at, by the options that a window has for life.
 
-    Errors of scripts, and what the page's security policy refuses, fail the test. That an answer came with an
-    error's status does not: the test asks for that.
+    A new one, with nothing cached, takes Chromium as long as five pages in one that is open.
     """
-    contexts, complaints = [], []
+    return defaultdict(list)
 
-    def hear(message):
+
+@pytest.fixture
+def browse(chromium, idle_windows, live_server):
+    """Open a page in a window without cookies: `browse("/sign-in/", **options)`.
+
+    The options are those of a browser's context; each call has a window of its own. Errors of scripts, and
+    what the page's security policy refuses, fail the test. That an answer came with an error's status does
+    not: the test asks for that.
+    """
+    taken, complaints = [], []
+
+    def hear_error(error):
+        complaints.append(str(error))
+
+    def hear_message(message):
         if message.type == "error" and not message.text.startswith(STATUS_OF_AN_ANSWER):
             complaints.append(message.text)
 
-    def open_page(path, **options):
-        context = chromium.new_context(timezone_id="Europe/Berlin", **options)
-        context.set_default_timeout(SECONDS * 1000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", hear)
+    def open_page(
+        path, *, viewport=WIDTHS["desk"], color_scheme="light", permissions=(), cookies=(), **lasting
+    ):
+        idle = idle_windows[tuple(lasting.items())]
+        page = idle.pop() if idle else chromium.new_context(timezone_id="Europe/Berlin", **lasting).new_page()
+        taken.append((page, idle))
+        page.set_default_timeout(SECONDS * 1000)
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme=color_scheme)
+        page.context.grant_permissions(list(permissions))
+        page.context.add_cookies([{"url": live_server.url, **cookie} for cookie in cookies])
+        page.on("pageerror", hear_error)
+        page.on("console", hear_message)
         page.goto(live_server.url + path)
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for page, idle in taken:
+        page.unroute_all()
+        page.goto(live_server.url + static("img/favicon.svg"))  # where nothing asks the server for news
+        page.mouse.move(0, 0)
+        page.remove_listener("pageerror", hear_error)
+        page.remove_listener("console", hear_message)
+        page.context.clear_cookies()
+        page.context.clear_permissions()
+        idle.append(page)
     assert complaints == []
 
 
 @pytest.fixture
-def browse_as(browse, live_server):
+def browse_as(browse):
     """The same, signed in: `browse_as(user, "/sessions/", **options)`."""
 
     def open_page(user, path, **options):
         client = Client()
         client.force_login(user)
-        page = browse("/sign-in/", **options)
         name = settings.SESSION_COOKIE_NAME
-        page.context.add_cookies(
-            [{"name": name, "value": client.cookies[name].value, "url": live_server.url}]
-        )
-        page.goto(live_server.url + path)
-        return page
+        return browse(path, cookies=[{"name": name, "value": client.cookies[name].value}], **options)
 
     return open_page
 

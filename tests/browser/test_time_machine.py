@@ -3,8 +3,6 @@
 import re
 
 import pytest
-from django.conf import settings
-from django.test import Client
 from playwright.sync_api import expect
 
 from sessions_app import actions
@@ -40,35 +38,13 @@ def trip(agent):
 
 
 @pytest.fixture
-def browse(chromium, live_server, project):
-    """Open a page, signed in, in a browser of its own; what the browser complains about fails the test."""
-    contexts, complaints = [], []
+def visit(browse_as, project):
+    """`browse`, signed in."""
 
-    def open_page(path, role="responder", **options):
-        member = factories.membership(project, role, f"{role}-{len(contexts)}")
-        client = Client()
-        client.force_login(member.user)
-        context = chromium.new_context(**options)
-        name = settings.SESSION_COOKIE_NAME
-        context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": live_server.url}])
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "console", lambda message: complaints.append(message.text) if _is_complaint(message) else None
-        )
-        page.goto(f"{live_server.url}{path}")
-        return page
+    def open_page(path, **options):
+        return browse_as(factories.membership(project, "responder").user, path, **options)
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def _is_complaint(message):
-    # Chromium calls a 409 an error too; here it is an answer that was meant.
-    return message.type == "error" and "409" not in message.text
+    return open_page
 
 
 def at(page, version):
@@ -82,16 +58,16 @@ def address(trip, version=None):
     return f"/sessions/{trip.public_id}/" + ("" if version is None else f"v/{version}")
 
 
-def test_nothing_is_in_the_way_of_anyone(browse, trip, agent, looks, nothing_in_the_way):
+def test_nothing_is_in_the_way_of_anyone(visit, trip, agent, looks, nothing_in_the_way):
     factories.rollback(trip, 3, by=agent)
     actions.fork(session_id=trip.public_id, version=2, by=agent)
     factories.freeze(trip, by=agent)
-    nothing_in_the_way(browse(address(trip, 5), **looks))
+    nothing_in_the_way(visit(address(trip, 5), **looks))
 
 
 @pytest.mark.journey
-def test_an_engineer_finds_where_it_went_wrong_and_takes_it_back(browse, trip):
-    page = browse(address(trip))
+def test_an_engineer_finds_where_it_went_wrong_and_takes_it_back(visit, trip):
+    page = visit(address(trip))
     at(page, 5)
     page.keyboard.press("n")
     expect(page.locator("#hunk-where")).to_have_text("1 of 3")
@@ -107,8 +83,8 @@ def test_an_engineer_finds_where_it_went_wrong_and_takes_it_back(browse, trip):
     assert factories.fresh(trip).head_version == 7
 
 
-def test_keys_move_and_the_address_follows(browse, trip):
-    page = browse(address(trip, 2))
+def test_keys_move_and_the_address_follows(visit, trip):
+    page = visit(address(trip, 2))
     for key, version in (("j", 3), ("j", 4), ("k", 3), ("0", 0), ("J", 5), ("K", 0), ("$", 5)):
         page.keyboard.press(key)
         at(page, version)
@@ -119,15 +95,15 @@ def test_keys_move_and_the_address_follows(browse, trip):
     at(page, 2)
 
 
-def test_keys_pressed_fast_add_up(browse, trip):
-    page = browse(address(trip, 0))
+def test_keys_pressed_fast_add_up(visit, trip):
+    page = visit(address(trip, 0))
     for _ in range(4):
         page.keyboard.press("j")
     at(page, 4)
 
 
-def test_keys_do_nothing_while_somebody_types(browse, trip):
-    page = browse(address(trip, 2))
+def test_keys_do_nothing_while_somebody_types(visit, trip):
+    page = visit(address(trip, 2))
     page.fill("#reason", "")
     page.type("#reason", "jjk0r")
     assert page.input_value("#reason") == "jjk0r"
@@ -135,8 +111,8 @@ def test_keys_do_nothing_while_somebody_types(browse, trip):
     assert factories.fresh(trip).head_version == 5
 
 
-def test_back_and_forward_go_through_the_versions(browse, trip):
-    page = browse(address(trip, 2))
+def test_back_and_forward_go_through_the_versions(visit, trip):
+    page = visit(address(trip, 2))
     page.keyboard.press("j")
     at(page, 3)
     page.locator("#v1 a").click()
@@ -151,8 +127,8 @@ def test_back_and_forward_go_through_the_versions(browse, trip):
     at(page, 3)
 
 
-def test_marks_of_the_rail_and_the_slider_lead_to_their_version(browse, trip):
-    page = browse(address(trip))
+def test_marks_of_the_rail_and_the_slider_lead_to_their_version(visit, trip):
+    page = visit(address(trip))
     page.locator(".rail a[data-v='2'] .hit").click()
     at(page, 2)
     slider = page.locator("#slider")
@@ -172,8 +148,8 @@ def test_marks_of_the_rail_and_the_slider_lead_to_their_version(browse, trip):
     at(page, 3)
 
 
-def test_what_is_opened_stays_open_and_a_typed_reason_stays_typed(browse, trip):
-    page = browse(address(trip, 3))
+def test_what_is_opened_stays_open_and_a_typed_reason_stays_typed(visit, trip):
+    page = visit(address(trip, 3))
     expect(page.locator(".tree")).not_to_contain_text('"f29"')
     page.get_by_role("link", name=re.compile("30 items")).click()
     expect(page.locator(".tree")).to_contain_text('"f29"')
@@ -184,8 +160,8 @@ def test_what_is_opened_stays_open_and_a_typed_reason_stays_typed(browse, trip):
     assert page.input_value("#reason") == "I have a reason"
 
 
-def test_two_versions_are_chosen_for_comparison_with_one_key(browse, trip):
-    page = browse(address(trip, 1))
+def test_two_versions_are_chosen_for_comparison_with_one_key(visit, trip):
+    page = visit(address(trip, 1))
     page.keyboard.press("c")
     expect(page.locator("[data-key=c]")).to_contain_text("v1 marked")
     page.keyboard.press("j")
@@ -193,15 +169,15 @@ def test_two_versions_are_chosen_for_comparison_with_one_key(browse, trip):
     assert page.locator("[data-key=c]").get_attribute("href").endswith("?left=1&right=2")
 
 
-def test_play_goes_on_to_the_current_version_and_stops(browse, trip):
-    page = browse(address(trip, 3))
+def test_play_goes_on_to_the_current_version_and_stops(visit, trip):
+    page = visit(address(trip, 3))
     page.locator("[data-play='4']").click()
     at(page, 5)
     expect(page.locator("[data-play='4']")).to_have_attribute("aria-pressed", "false")
 
 
-def test_what_is_new_is_told_and_nothing_moves(browse, trip, agent):
-    page = browse(address(trip, 2))
+def test_what_is_new_is_told_and_nothing_moves(visit, trip, agent):
+    page = visit(address(trip, 2))
     expected = page.locator(".roll-back [name=expected_version]")
     factories.update(trip, {"late": 1}, by=agent)
     factories.update(trip, {"late": 2}, by=agent)
@@ -213,8 +189,8 @@ def test_what_is_new_is_told_and_nothing_moves(browse, trip, agent):
     at(page, 7)
 
 
-def test_follow_shows_each_new_version(browse, trip, agent):
-    page = browse(address(trip))
+def test_follow_shows_each_new_version(visit, trip, agent):
+    page = visit(address(trip))
     page.get_by_role("switch", name="Follow").click()
     expect(page.locator("#follow")).to_have_text("Following")
     factories.update(trip, {"late": 1}, by=agent)
@@ -223,8 +199,8 @@ def test_follow_shows_each_new_version(browse, trip, agent):
     expect(page.locator("#machine")).to_have_attribute("data-number", "7")
 
 
-def test_freeze_is_two_keys_and_its_undo_one_click(browse, trip):
-    page = browse(address(trip))
+def test_freeze_is_two_keys_and_its_undo_one_click(visit, trip):
+    page = visit(address(trip))
     page.keyboard.press("z")
     expect(page.get_by_role("button", name="Freeze")).to_have_text("Freeze Enter")  # what it waits for
     page.keyboard.press("Escape")
@@ -239,22 +215,22 @@ def test_freeze_is_two_keys_and_its_undo_one_click(browse, trip):
     assert not factories.fresh(trip).is_frozen
 
 
-def test_one_key_forks_and_opens_the_fork(browse, trip):
-    page = browse(address(trip, 3))
+def test_one_key_forks_and_opens_the_fork(visit, trip):
+    page = visit(address(trip, 3))
     page.keyboard.press("f")
     expect(page.locator(".flash.success")).to_contain_text("Forked from v3")
     expect(page.locator(".facts")).to_contain_text("diff to parent")
 
 
-def test_a_double_click_rolls_back_once(browse, trip):
-    page = browse(address(trip, 3))
+def test_a_double_click_rolls_back_once(visit, trip):
+    page = visit(address(trip, 3))
     page.locator(".roll-back .rollback").dblclick()
     expect(page.locator(".flash.success")).to_contain_text("Rolled back to v3")
     assert factories.fresh(trip).head_version == 6
 
 
-def test_a_stale_page_keeps_what_was_typed(browse, trip, agent):
-    page = browse(address(trip, 3))
+def test_a_stale_page_keeps_what_was_typed(visit, trip, agent):
+    page = visit(address(trip, 3))
     page.fill("#reason", "Because I said so")
     factories.update(trip, {"late": 1}, by=agent)
     page.locator(".roll-back .rollback").click()
@@ -264,8 +240,8 @@ def test_a_stale_page_keeps_what_was_typed(browse, trip, agent):
     expect(page.locator(".flash.success")).to_contain_text("Rolled back to v3: this is now v7")
 
 
-def test_lines_are_walked_with_arrows_and_their_values_copied(browse, trip):
-    page = browse(address(trip, 1))
+def test_lines_are_walked_with_arrows_and_their_values_copied(visit, trip):
+    page = visit(address(trip, 1))
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator("#tree").focus()
     for _ in range(4):
@@ -277,8 +253,8 @@ def test_lines_are_walked_with_arrows_and_their_values_copied(browse, trip):
     expect(page.locator(".tree")).to_contain_text('"f29"')
 
 
-def test_the_whole_state_can_be_copied_to_the_byte(browse, trip):
-    page = browse(address(trip, 0))
+def test_the_whole_state_can_be_copied_to_the_byte(visit, trip):
+    page = visit(address(trip, 0))
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator(".state .menu summary").click()
     page.get_by_role("button", name="Whole state").click()
@@ -286,17 +262,17 @@ def test_the_whole_state_can_be_copied_to_the_byte(browse, trip):
     assert page.evaluate("navigator.clipboard.readText()") == '{"step":"asking","city":"Oslo"}'
 
 
-def test_hostile_text_stays_text_and_the_layout_holds(browse, agent):
+def test_hostile_text_stays_text_and_the_layout_holds(visit, agent):
     state = {"<img src=x onerror=document.title='owned'>": "A" * 1_000_000, "k" * 400: "\u202eabc"}
     made = factories.session(agent, state, agent_id="<script>document.title='owned'</script>" + "w" * 100)
     factories.update(made, {"x": 1}, by=agent, reasoning="R" * 5000)
-    page = browse(address(made), viewport={"width": 390, "height": 844})
+    page = visit(address(made), viewport={"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert not page.title().startswith("owned")
 
 
-def test_all_of_it_works_without_script(browse, trip):
-    page = browse(address(trip, 2), java_script_enabled=False)
+def test_all_of_it_works_without_script(visit, trip):
+    page = visit(address(trip, 2), java_script_enabled=False)
     page.locator("#step-on").click()
     expect(page.locator("#state-title")).to_have_text("State at v3")
     page.locator("#slider").focus()
