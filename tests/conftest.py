@@ -6,6 +6,7 @@ from django.db import connection, transaction
 from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 
+from statebase_site.access import usage
 from tests.databases import fresh_database, let_evidence_go, url_of_database
 from tests.running_server import running_server, server
 
@@ -92,10 +93,15 @@ def fresh_database_url():
         yield url
 
 
+@pytest.fixture(autouse=True, scope="session")
+def key_usage_is_written_when_a_test_says_so():
+    """Nobody counts queries that fall due by the clock."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(usage, "WRITTEN_EVERY_SECONDS", float("inf"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def key_usage_of_this_test(monkeypatch):
-    """No test writes what another counted, or counts queries that fall due by the clock."""
-    from statebase_site.access import usage
-
+    """No test writes what another counted."""
     monkeypatch.setattr(usage, "_waiting", {})
-    monkeypatch.setattr(usage, "WRITTEN_EVERY_SECONDS", float("inf"))

@@ -13,6 +13,7 @@ from ninja.operation import PathView
 from statebase_site import urls  # noqa: F401 - only then the routers are complete
 from statebase_site.api import api as ninja
 from statebase_site.base import json
+from statebase_site.views import _schema
 from tests.api.conftest import Api
 
 USER = "ann"
@@ -54,6 +55,12 @@ def operations() -> list[tuple[str, str]]:
             for operation in view.operations:
                 found += [(method, f"/v1{path}") for method in operation.methods]
     return sorted(found)
+
+
+def fields_of_address(route: str) -> list[str]:
+    """The names that a reading route knows in a query."""
+    described = _schema()["paths"][re.sub(r"\{\w+:", "{", route)]["get"]
+    return [each["name"] for each in described.get("parameters", ()) if each["in"] == "query"]
 
 
 def grow(api: Api, incidents: int = 1) -> Twin:
@@ -114,15 +121,15 @@ _QUERIES = (
 )
 
 
-def told(twin: Twin) -> dict[str, bytes]:
+def told(twin: Twin, queries: tuple[str, ...] = _QUERIES) -> dict[str, bytes]:
     """Everything the API tells a project: every reading route, with some filters, and what is found."""
     found = {}
     for method, route in operations():
         if method == "GET":
-            queries = _QUERIES
+            asked = queries if fields_of_address(route) else ("",)
             if route == "/v1/diff":
-                queries = (f"left={twin.names['session_id']}:0&right={twin.names['session_id']}:1",)
-            for address in (f"{twin.at(route)}?{query}" for query in queries):
+                asked = (f"left={twin.names['session_id']}:0&right={twin.names['session_id']}:1",)
+            for address in (f"{twin.at(route)}?{query}" for query in asked):
                 found[address] = _said(twin.api(method, address))
         elif route.endswith(("/context", "/search")):
             found[route] = _said(twin.api(method, twin.at(route), {"query": MARK, "threshold": 0}))

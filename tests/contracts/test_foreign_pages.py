@@ -64,61 +64,75 @@ def unknown(name):
     return "999999" if name.isdecimal() else "INCIDENT-9" if "-" in name else name[:-3] + "9zz"
 
 
-@pytest.mark.django_db
-def test_a_page_of_another_project_is_one_that_never_existed():
+@pytest.fixture(scope="module")
+def mine_and_browser(module_db):
+    """Project B, which is there before the other."""
     with clock.at(START):
-        (theirs, _), (mine, browser) = grown("A", 3), grown("B", 1)
-    tried = 0
-    with clock.at(LATER):
-        for page, route in ROUTES:
-            for argument in set(_ARGUMENT.findall(route)) - NUMBERS:
-                foreign = theirs[argument]
-                statuses = set()
-                for method in ("get", "post"):
-                    answers = []
-                    for name in (foreign, unknown(foreign)):
-                        answer = getattr(browser, method)(fill(route, mine | {argument: name}))
-                        if answer.status_code == 302 and page in LEAD_TO_A_LIST:
-                            answer = browser.get(answer["Location"])
-                        answers.append((answer.status_code, without(name, shown(answer))))
-                    assert answers[0] == answers[1], (method, page, argument)
-                    statuses.add(answers[0][0])
-                expected = {200, 405} if page in LEAD_TO_A_LIST else {404, 405}
-                assert statuses != {405}, (page, argument)
-                assert statuses <= expected, (page, argument, statuses)
-                tried += 1
-    assert tried > 50
+        return grown("B", 1)
 
 
-@pytest.mark.django_db
-def test_no_page_tells_of_another_project():
-    """All pages stay as they are, whatever happens elsewhere, also where one asks for the other's ids."""
-    with clock.at(START):
-        mine, browser = grown("B", 1)
+@pytest.fixture(scope="module")
+def pages_alone(mine_and_browser):
+    """What the pages of B show while it is the only project, by their address."""
+    mine, browser = mine_and_browser
     with clock.at(LATER):
         browser.get(fill("/incidents/<reference>/", mine))  # takes notice of what happened to its sessions
         answers = {address: browser.get(address) for address in (fill(route, mine) for _, route in ROUTES)}
-        before = {address: shown(answer) for address, answer in answers.items() if answer.status_code == 200}
-        assert len(before) > 30
-        with clock.at(START + timedelta(hours=1)):
-            theirs, _ = grown("A", 3)
-        changed = [address for address in before if shown(browser.get(address)) != before[address]]
-        assert changed == []
-        for address in before:
-            asked = [
-                shown(browser.get(f"{address}?{urlencode(query)}"))
-                for query in (
-                    asking_for(theirs),
-                    asking_for({name: unknown(it) for name, it in theirs.items()}),
-                )
-            ]
-            for name, foreign in theirs.items():
-                if "_" in foreign:
-                    asked = [
-                        text.replace(it, name)
-                        for text, it in zip(asked, (foreign, unknown(foreign)), strict=True)
-                    ]
-            assert asked[0] == asked[1], address
+    return {address: shown(answer) for address, answer in answers.items() if answer.status_code == 200}
+
+
+@pytest.fixture(scope="module")
+def theirs(pages_alone):
+    """The names of what project A has, made after the pages of B were looked at."""
+    with clock.at(START + timedelta(hours=1)):
+        return grown("A", 3)[0]
+
+
+@pytest.fixture
+def two(theirs, mine_and_browser, db):
+    with clock.at(LATER):
+        yield theirs, *mine_and_browser
+
+
+def test_a_page_of_another_project_is_one_that_never_existed(two):
+    theirs, mine, browser = two
+    tried = 0
+    for page, route in ROUTES:
+        for argument in set(_ARGUMENT.findall(route)) - NUMBERS:
+            foreign = theirs[argument]
+            statuses = set()
+            for method in ("get", "post"):
+                answers = []
+                for name in (foreign, unknown(foreign)):
+                    answer = getattr(browser, method)(fill(route, mine | {argument: name}))
+                    if answer.status_code == 302 and page in LEAD_TO_A_LIST:
+                        answer = browser.get(answer["Location"])
+                    answers.append((answer.status_code, without(name, shown(answer))))
+                assert answers[0] == answers[1], (method, page, argument)
+                statuses.add(answers[0][0])
+            expected = {200, 405} if page in LEAD_TO_A_LIST else {404, 405}
+            assert statuses != {405}, (page, argument)
+            assert statuses <= expected, (page, argument, statuses)
+            tried += 1
+    assert tried > 50
+
+
+def test_no_page_tells_of_another_project(pages_alone, two):
+    """All pages stay as they are, whatever happens elsewhere, also where one asks for the other's ids."""
+    theirs, _, browser = two
+    assert len(pages_alone) > 30
+    assert [address for address in pages_alone if shown(browser.get(address)) != pages_alone[address]] == []
+    nothings = {name: unknown(it) for name, it in theirs.items()}
+
+    def asked(address, names):
+        text = shown(browser.get(f"{address}?{urlencode(asking_for(names))}"))
+        for name, each in names.items():
+            text = text.replace(each, name) if "_" in each else text
+        return text
+
+    for address, alone in pages_alone.items():
+        text = asked(address, theirs)
+        assert text == alone or text == asked(address, nothings), address
 
 
 def asking_for(names):
@@ -129,10 +143,8 @@ def asking_for(names):
     return words | places | {"trace": trace, "turn_id": names["turn_id"]}
 
 
-@pytest.mark.django_db
-def test_another_project_can_not_be_chosen():
-    factories.project("A")
-    browser = signed_in(factories.membership(factories.project("B")))
+def test_another_project_can_not_be_chosen(two):
+    _, _, browser = two
     for slug in ("a", "nothing"):
         assert browser.get(f"/sessions/?project={slug}").status_code == 404
     answers = [browser.post("/use-project/", {"project": slug}) for slug in ("a", "nothing")]
