@@ -6,9 +6,10 @@ Actors are what actions take as `by`: `full_key`, `agent` and `person` make one,
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth import get_user_model
+from django.db.models import Model
 
 from sessions_app import actions
 from sessions_app.models import AgentSession, StateVersion, Turn
@@ -25,6 +26,8 @@ from statebase_site.access.models import ApiKey, Membership, Project
 from statebase_site.base import clock, json
 from statebase_site.webhooks.events import Event
 from statebase_site.webhooks.models import Webhook
+
+_Row = TypeVar("_Row", bound=Model)
 
 # What the documentation advises for an agent (contract section 9): it can freeze itself, but not resume.
 AGENT_SCOPES = (scopes.SESSIONS_READ, scopes.SESSIONS_WRITE, scopes.MEMORY_READ, scopes.MEMORY_WRITE)
@@ -172,6 +175,6 @@ def rollback(of: AgentSession, to: int, *, by: Actor, **fields: Any) -> StateVer
     return actions.rollback(session_id=of.public_id, version=to, by=by, **fields).version
 
 
-def fresh(of: AgentSession) -> AgentSession:
-    """The same session as it is stored now."""
-    return AgentSession.objects.get(pk=of.pk)
+def fresh(of: _Row) -> _Row:
+    """The same session, incident or other row as it is stored now."""
+    return type(of)._default_manager.get(pk=of.pk)

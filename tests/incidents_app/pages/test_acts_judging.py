@@ -5,37 +5,22 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.urls import reverse
 
 from incidents_app import actions, queries
-from statebase_site.access.actor import person_actor
 from statebase_site.base import clock
 from tests import factories
+from tests.incidents_app import runbook
 from tests.sessions_app.pages.html import Page
 
-pytestmark = pytest.mark.django_db
 
-
-@pytest.fixture
-def maria(project):
-    return person_actor(factories.membership(project, "responder", "maria"))
-
-
-@pytest.fixture
-def client(maria, client):
-    client.force_login(get_user_model().objects.get(username="maria"))
-    return client
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def session(agent):
     return factories.session_with_versions(agent, 4)
 
 
-@pytest.fixture
-def incident(maria, session):
-    """An S2 about one session, whose divergence is v3."""
+@pytest.fixture(scope="module")
+def filed(maria, session):
     made = actions.file(title="Wrong", severity="S2", session_ids=[session.public_id], by=maria).incident
     actions.record_divergence(
         reference="INCIDENT-1",
@@ -47,8 +32,14 @@ def incident(maria, session):
     return made
 
 
-def address(name, *args):
-    return reverse(f"incidents:{name}", args=["INCIDENT-1", *args])
+@pytest.fixture
+def incident(filed, db):
+    """INCIDENT-1, an S2 about one session, whose divergence is v3."""
+    return factories.fresh(filed)
+
+
+def address(name, *args, of="INCIDENT-1"):
+    return reverse(f"incidents:{name}", args=[of, *args])
 
 
 def typed(page, name):
@@ -65,27 +56,27 @@ def fresh(incident):
 # Severity -----------------------------------------------------------------------------------------------
 
 
-def test_raising_to_s1_names_the_sessions_before_the_button_and_freezes_them(client, incident, session):
-    page = Page(client.get(address("severity")))
+def test_raising_to_s1_names_the_sessions_before_the_button_and_freezes_them(commander, incident, session):
+    page = Page(commander.get(address("severity")))
     assert f"S1 freezes at once: 1 session. {session.public_id}" in page.text
     assert page.source.index("S1 freezes at once") < page.source.rindex("Change severity")
     for words in ("at once, by the server", "required, 5 working days", "a correction instead", "24 h watch"):
         assert words in page.text
-    answer = client.post(address("severity"), {"severity": "S1"}, follow=True)
+    answer = commander.post(address("severity"), {"severity": "S1"}, follow=True)
     assert f"Frozen: {session.public_id}" in Page(answer).text
     assert factories.fresh(session).is_frozen
 
 
-def test_lowering_asks_a_reason_and_one_for_each_duty_that_is_dropped(client, incident, session):
-    page = Page(client.get(address("severity")))
+def test_lowering_asks_a_reason_and_one_for_each_duty_that_is_dropped(commander, incident, session):
+    page = Page(commander.get(address("severity")))
     name = session.public_id
     assert f"{name}: stop the bleeding" in page.text
     assert f"{name}: roll back" in page.text
-    answer = client.post(address("severity"), {"severity": "S4"})
+    answer = commander.post(address("severity"), {"severity": "S4"})
     assert answer.status_code == 422
     assert "Lowering the severity needs a reason" in Page(answer).text
     sent = {"severity": "S4", "reason": "Only a label", f"waive-{name}-freeze": "A test agent"}
-    answer = client.post(address("severity"), sent)
+    answer = commander.post(address("severity"), sent)
     assert answer.status_code == 409
     refused = Page(answer)
     assert f"{name}: roll back." in refused.text
@@ -93,7 +84,7 @@ def test_lowering_asks_a_reason_and_one_for_each_duty_that_is_dropped(client, in
     assert typed(refused, "reason") == "Only a label"
     assert typed(refused, f"waive-{name}-freeze") == "A test agent"
     assert fresh(incident).severity == "S2"
-    assert client.post(address("severity"), sent | {"waive_all": "Nothing to undo"}).status_code == 302
+    assert commander.post(address("severity"), sent | {"waive_all": "Nothing to undo"}).status_code == 302
     assert (fresh(incident).severity, incident.peak_severity) == ("S4", "S2")
     row = incident.episodes.get().affected.get()
     reasons = {each.step: each.reason for each in row.exemptions.all()}
@@ -112,43 +103,43 @@ def test_who_does_not_command_may_raise_but_not_lower(signed_in, incident):
 # Evidence and notes ---------------------------------------------------------------------------------------
 
 
-def test_pins_are_picked_from_lists_and_what_is_pinned_is_marked(client, incident, session, agent):
-    page = Page(client.get(address("pin"), {"session_id": session.public_id}))
+def test_pins_are_picked_from_lists_and_what_is_pinned_is_marked(commander, incident, session, agent):
+    page = Page(commander.get(address("pin"), {"session_id": session.public_id}))
     trace = re.search(r'name="traces" value="(trace_\w+)"', page.source)[1]
-    client.post(
+    commander.post(
         address("pin"),
         {"session_id": session.public_id, "versions": ["3", "1, v2"], "traces": [trace, ""], "note": "Why"},
     )
     pins = incident.episodes.get().affected.get().pins
     assert set(pins.values_list("target", flat=True)) == {"1", "2", "3", trace}
-    page = Page(client.get(address("pin"), {"session_id": session.public_id}))
+    page = Page(commander.get(address("pin"), {"session_id": session.public_id}))
     assert page.text.count("pinned") == 4
-    none = client.post(address("pin"), {"session_id": session.public_id, "versions": "", "traces": ""})
+    none = commander.post(address("pin"), {"session_id": session.public_id, "versions": "", "traces": ""})
     assert none.status_code == 422
     assert "Choose at least one version or trace" in Page(none).text
-    gone = client.post(address("pin"), {"session_id": session.public_id, "versions": "77"})
+    gone = commander.post(address("pin"), {"session_id": session.public_id, "versions": "77"})
     assert gone.status_code == 404
     assert pins.count() == 4
 
 
-def test_a_note_about_an_earlier_moment_is_typed_in_the_persons_zone(client, incident):
-    client.cookies["times"], client.cookies["tz"] = "local", "Europe/Berlin"
-    assert "In Europe/Berlin" in Page(client.get(address("note"))).text
-    client.post(address("note"), {"text": "Seen", "occurred_at": "2026-03-29T14:05"})
+def test_a_note_about_an_earlier_moment_is_typed_in_the_persons_zone(commander, incident):
+    commander.cookies["times"], commander.cookies["tz"] = "local", "Europe/Berlin"
+    assert "In Europe/Berlin" in Page(commander.get(address("note"))).text
+    commander.post(address("note"), {"text": "Seen", "occurred_at": "2026-03-29T14:05"})
     row = incident.events.get(kind="note")
     assert row.occurred_at == datetime(2026, 3, 29, 12, 5, tzinfo=UTC)
     later = (clock.now() + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M:%S")
-    answer = client.post(address("note"), {"text": "Not yet", "occurred_at": later})
+    answer = commander.post(address("note"), {"text": "Not yet", "occurred_at": later})
     assert answer.status_code == 422
     assert "can't lie in the future" in Page(answer).text
     assert typed(Page(answer), "text") == "Not yet"
-    page = Page(client.get(address("note"), {"supersedes": row.sequence}))
+    page = Page(commander.get(address("note"), {"supersedes": row.sequence}))
     assert f"Row {row.sequence}" in page.text
-    client.post(address("note"), {"text": "Seen at two", "supersedes": str(row.sequence)})
+    commander.post(address("note"), {"text": "Seen at two", "supersedes": str(row.sequence)})
     assert incident.events.get(text="Seen at two").supersedes == row.sequence
 
 
-def test_two_who_edit_the_summary_both_see_both_texts_and_lose_none(client, incident, maria, signed_in):
+def test_two_who_edit_the_summary_both_see_both_texts_and_lose_none(commander, incident, maria, signed_in):
     mine = {
         "title": "Wrong",
         "initial-title": "Wrong",
@@ -158,7 +149,7 @@ def test_two_who_edit_the_summary_both_see_both_texts_and_lose_none(client, inci
     }
     theirs = signed_in("engineer", "eva")
     theirs.post(address("edit"), mine | {"summary": "Theirs <b>", "title": "Renamed"})
-    answer = client.post(address("edit"), mine)
+    answer = commander.post(address("edit"), mine)
     assert answer.status_code == 409
     page = Page(answer)
     assert "eva has changed the summary meanwhile" in page.text
@@ -169,21 +160,22 @@ def test_two_who_edit_the_summary_both_see_both_texts_and_lose_none(client, inci
     seen = re.search(r'name="initial-summary" value="([^"]*)"', source)[1]
     revision = re.search(r'name="summary_revision" value="(\d+)"', source)[1]
     both = mine | {"summary": "Both", "initial-summary": unescape(seen), "summary_revision": revision}
-    assert client.post(address("edit"), both).status_code == 302
+    assert commander.post(address("edit"), both).status_code == 302
     # The title that the other gave meanwhile stays: this person did not touch it.
     assert (fresh(incident).summary, incident.title) == ("Both", "Renamed")
 
 
-def test_command_is_taken_and_handed_over(signed_in, maria, project, agent, session):
-    actions.file(title="By an agent", session_ids=[session.public_id], by=agent)
+def test_command_is_taken_and_handed_over(signed_in, maria, agent, session):
+    filed = runbook.file(agent, session, severity=None)
+    command = address("commander", of=filed.reference)
     jon = signed_in("responder", "jon")
-    page = Page(jon.get(address("commander")))
+    page = Page(jon.get(command))
     assert re.search(r'<option value="jon" selected>', page.source)
-    jon.post(address("commander"), {"name": "jon"})
     assert 'value="viewer"' not in page.source
-    jon.post(address("commander"), {"name": "maria"})
-    assert queries.incident_for(maria, "INCIDENT-1").commander.get_username() == "maria"
-    assert jon.post(address("commander"), {"name": "jon"}).status_code == 403
+    jon.post(command, {"name": "jon"})
+    jon.post(command, {"name": "maria"})
+    assert queries.incident_for(maria, filed.reference).commander.get_username() == "maria"
+    assert jon.post(command, {"name": "jon"}).status_code == 403
 
 
 # Prevention and review ------------------------------------------------------------------------------------
@@ -191,50 +183,45 @@ def test_command_is_taken_and_handed_over(signed_in, maria, project, agent, sess
 SCENARIO = {"name": "Again", "fork_version": "2", "fault_kind": "state_patch", "patch": '{"step": 9}'}
 
 
-@pytest.mark.parametrize(
-    ("predicate", "words"),
-    [
+def test_a_predicate_is_tried_on_both_states_before_anything_is_made(commander, incident, session):
+    prefilled = Page(commander.get(address("scenario-new"))).source
+    assert re.search(r'name="fork_version" value="2"', prefilled)
+    sent = SCENARIO | {"session_id": session.public_id, "look": "check"}
+    for predicate, words in (
         (
             "step == `2`",
             "It tells them apart. In the good state, v2: true, as it should be In the bad state, v3",
         ),
         ("step == `3`", "It does not tell them apart."),
         ("step ==", "This is no JMESPath expression"),
-    ],
-)
-def test_a_predicate_is_tried_on_both_states_before_anything_is_made(
-    client, incident, session, predicate, words
-):
-    prefilled = Page(client.get(address("scenario-new"))).source
-    assert re.search(r'name="fork_version" value="2"', prefilled)
-    sent = SCENARIO | {"session_id": session.public_id, "predicate": predicate}
-    answer = client.post(address("scenario-new"), sent | {"look": "check"})
-    assert answer.status_code == 200
-    assert words in Page(answer).text
-    assert 'value="Again"' in answer.content.decode()
+    ):
+        answer = commander.post(address("scenario-new"), sent | {"predicate": predicate})
+        assert answer.status_code == 200
+        assert words in Page(answer).text
+        assert 'value="Again"' in answer.content.decode()
     assert incident.scenarios.count() == 0
 
 
-def test_a_scenario_is_made_with_its_fault_and_a_run_is_judged_by_the_state(client, incident, session):
+def test_a_scenario_is_made_with_its_fault_and_a_run_is_judged_by_the_state(commander, incident, session):
     sent = SCENARIO | {"session_id": session.public_id, "predicate": "step == `2`"}
-    assert client.post(address("scenario-new"), sent).status_code == 302
+    assert commander.post(address("scenario-new"), sent).status_code == 302
     scenario = incident.scenarios.get()
     assert scenario.fault == {"kind": "state_patch", "patch": {"step": 9}}
-    page = Page(client.get(address("run-report", scenario.public_id)))
+    page = Page(commander.get(address("run-report", scenario.public_id)))
     assert scenario.runs.get().session_id in page.source
-    waiting = client.post(address("run-request", scenario.public_id))
+    waiting = commander.post(address("run-request", scenario.public_id))
     assert waiting.status_code == 409
     run = {"session_id": scenario.runs.get().session_id, "agent_version": "bot@1"}
-    answer = client.post(address("run-report", scenario.public_id), run, follow=True)
+    answer = commander.post(address("run-report", scenario.public_id), run, follow=True)
     assert "Red: what must hold does not" in Page(answer).text
-    assert client.post(address("run-request", scenario.public_id)).status_code == 302
+    assert commander.post(address("run-request", scenario.public_id)).status_code == 302
     for wrong, words in (
         ({"patch": "{"}, "This is no JSON"),
         ({"patch": "[]"}, "has to be an object"),
         ({"patch": ""}, "Say which keys the fault changes"),
         ({"fork_version": "3"}, "before the divergence"),
     ):
-        answer = client.post(address("scenario-new"), sent | wrong)
+        answer = commander.post(address("scenario-new"), sent | wrong)
         assert answer.status_code == 422
         assert words in Page(answer).text
 
@@ -244,9 +231,9 @@ def review(**fields):
 
 
 def test_the_review_picks_its_checkpoint_on_the_timeline_and_changes_only_what_was_changed(
-    client, incident, session
+    commander, incident, session
 ):
-    page = Page(client.get(address("review")))
+    page = Page(commander.get(address("review")))
     for words in ("Hallucination", "Memory pollution", "Not answered yet", "missing after this"):
         assert words in page.text
     sent = review(
@@ -255,40 +242,42 @@ def test_the_review_picks_its_checkpoint_on_the_timeline_and_changes_only_what_w
         checkpoint_after="2",
         lessons="One\r\nTwo",
     )
-    client.post(address("review"), sent)
+    commander.post(address("review"), sent)
     episode = incident.episodes.get()
     assert (episode.checkpoint_session, episode.checkpoint_after) == (session.public_id, 2)
     assert episode.lessons == "One\nTwo"
     assert fresh(incident).failure_mode == "state_drift"
     count = incident.event_count
-    client.post(address("review"), sent | {"initial-lessons": "One\nTwo"})
+    commander.post(address("review"), sent | {"initial-lessons": "One\nTwo"})
     assert fresh(incident).event_count == count
-    none = client.post(address("review"), review(checkpoint_after="", checkpoint_session=session.public_id))
+    none = commander.post(
+        address("review"), review(checkpoint_after="", checkpoint_session=session.public_id)
+    )
     assert none.status_code == 422
     assert "Say why none was missing" in Page(none).text
 
 
-def test_two_who_write_lessons_both_see_both_texts(client, incident, signed_in):
+def test_two_who_write_lessons_both_see_both_texts(commander, incident, signed_in):
     signed_in("responder", "jon").post(address("review"), review(lessons="Theirs"))
-    answer = client.post(address("review"), review(lessons="Mine"))
+    answer = commander.post(address("review"), review(lessons="Mine"))
     assert answer.status_code == 409
     page = Page(answer)
     assert "jon has changed the lessons meanwhile" in page.text
     assert "Theirs" in page.text
     assert typed(page, "lessons") == "Mine"
     assert 'name="initial-lessons" value="Theirs"' in page.source
-    client.post(address("review"), {"initial-lessons": "Theirs", "lessons": "Both"})
+    commander.post(address("review"), {"initial-lessons": "Theirs", "lessons": "Both"})
     assert incident.episodes.get().lessons == "Both"
 
 
 def test_an_approval_lists_what_the_review_lacks_and_a_change_takes_it_back(
-    client, incident, signed_in, maria
+    commander, incident, signed_in, maria
 ):
-    answer = client.post(address("approve"))
+    answer = commander.post(address("approve"))
     assert answer.status_code == 409
     assert "It lacks the failure mode" in Page(answer).text
-    client.post(address("severity"), {"severity": "S2"})
-    client.post(
+    commander.post(address("severity"), {"severity": "S2"})
+    commander.post(
         address("review"), review(failure_mode="state_drift", lessons="Look", no_checkpoint_why="Was one")
     )
     actions.create_scenario(
@@ -301,38 +290,38 @@ def test_an_approval_lists_what_the_review_lacks_and_a_change_takes_it_back(
         by=maria,
     )
     chosen = incident.scenarios.get().public_id
-    client.post(address("review"), {"initial-lessons": "Look", "lessons": "Look", "scenario_id": chosen})
+    commander.post(address("review"), {"initial-lessons": "Look", "lessons": "Look", "scenario_id": chosen})
     jon = signed_in("responder", "jon")
-    assert client.post(address("approve")).status_code == 403
+    assert commander.post(address("approve")).status_code == 403
     assert jon.post(address("approve")).status_code == 302
-    assert "A change takes the approval back" in Page(client.get(address("review"))).text
-    client.post(address("review"), {"initial-lessons": "Look", "lessons": "Look twice"})
+    assert "A change takes the approval back" in Page(commander.get(address("review"))).text
+    commander.post(address("review"), {"initial-lessons": "Look", "lessons": "Look twice"})
     assert incident.episodes.get().approved_at is None
 
 
 # Ends -----------------------------------------------------------------------------------------------------
 
 
-def test_declining_offers_to_let_the_frozen_sessions_go_on(client, incident, session, maria):
-    assert "Let its frozen sessions go on" not in Page(client.get(address("decline"))).text
-    client.post(address("freeze"))
-    assert f"Frozen: {session.public_id}" in Page(client.get(address("decline"))).text
-    client.post(address("decline"), {"reason": "A drill", "resume_sessions": "on"})
+def test_declining_offers_to_let_the_frozen_sessions_go_on(commander, incident, session, maria):
+    assert "Let its frozen sessions go on" not in Page(commander.get(address("decline"))).text
+    commander.post(address("freeze"))
+    assert f"Frozen: {session.public_id}" in Page(commander.get(address("decline"))).text
+    commander.post(address("decline"), {"reason": "A drill", "resume_sessions": "on"})
     assert fresh(incident).status == "declined"
     assert not factories.fresh(session).is_frozen
-    client.post(address("reopen"), {"reason": "It was none"})
+    commander.post(address("reopen"), {"reason": "It was none"})
     assert fresh(incident).status == "open"
 
 
-def test_merging_offers_open_incidents_only(client, incident, maria):
-    assert "No other incident is open" in Page(client.get(address("merge"))).text
+def test_merging_offers_open_incidents_only(commander, incident, maria):
+    assert "No other incident is open" in Page(commander.get(address("merge"))).text
     for title in ("Declined", "Open"):
         actions.file(title=title, severity="S3", no_session_reason="x", by=maria)
     actions.decline(reference="INCIDENT-2", reason="No", by=maria)
-    page = Page(client.get(address("merge")))
+    page = Page(commander.get(address("merge")))
     assert "INCIDENT-3 · Open" in page.text
     assert "INCIDENT-2" not in page.text
-    answer = client.post(address("merge"), {"into": "INCIDENT-3"}, follow=True)
+    answer = commander.post(address("merge"), {"into": "INCIDENT-3"}, follow=True)
     assert "INCIDENT-1 was merged into this one" in Page(answer).text
     assert fresh(incident).status == "duplicate"
 

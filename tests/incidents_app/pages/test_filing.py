@@ -12,12 +12,10 @@ from tests import factories
 from tests.incidents_app import runbook
 from tests.sessions_app.pages.html import Page
 
-pytestmark = pytest.mark.django_db
-
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def trip(agent):
     return factories.session_with_versions(agent, 5, agent_id="travel-agent")
 
@@ -67,10 +65,10 @@ def test_a_frozen_session_suggests_an_s2(person, trip, agent):
     assert "suggested: it is frozen already" in page.text
 
 
-@pytest.mark.parametrize("version", ["99", "-1", "x", "9" * 30, "\u0663"])
-def test_a_version_that_is_none_is_passed_over(person, trip, version):
-    page = look(person, f"/incidents/file?session={trip.public_id}&version={version}")
-    assert "wrong state at v5" in page.source
+def test_a_version_that_is_none_is_passed_over(person, trip):
+    for version in ("99", "-1", "x", "9" * 30, "\u0663"):
+        page = look(person, f"/incidents/file?session={trip.public_id}&version={version}")
+        assert "wrong state at v5" in page.source, version
 
 
 def test_without_anything_sessions_that_changed_last_are_offered(person, agent, trip):
@@ -160,9 +158,8 @@ def test_without_a_session_a_reason_is_asked_for_and_nothing_typed_is_lost(perso
     assert Incident.objects.get().no_session_reason == "in the provider's logs"
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
+def test_what_is_wrong_is_said_at_its_field(person, trip):
+    for fields, words in (
         ({"title": " "}, "Say what went wrong"),
         ({"title": "x" * 201}, "At most 200 characters; yours has 201."),
         ({"severity": "S9"}, "Choose one of those that are offered."),
@@ -170,12 +167,10 @@ def test_without_a_session_a_reason_is_asked_for_and_nothing_typed_is_lost(perso
         ({"sessions": "sess_gone <b>"}, "There is no session sess_gone, &lt;b&gt;"),
         ({"summary": "x" * 17_000}, "At most 16,384 bytes"),
         ({"failure_mode": "bad luck"}, "Select a valid choice"),
-    ],
-)
-def test_what_is_wrong_is_said_at_its_field(person, trip, fields, words):
-    answer = send(person, **({"sessions": trip.public_id} | fields))
-    assert answer.status_code == 422
-    assert words in answer.content.decode()
+    ):
+        answer = send(person, **({"sessions": trip.public_id} | fields))
+        assert answer.status_code == 422, words
+        assert words in answer.content.decode()
     assert not Incident.objects.exists()
 
 
@@ -243,20 +238,19 @@ def test_who_only_reads_sees_why_the_button_is_off(signed_in, trip):
     assert "Your role only reads; an engineer of the project may." in page.text
 
 
-def test_a_session_page_tells_its_incidents(person, agent, trip):
-    responder = factories.person(trip.project, "responder", "lead")
+def test_a_session_page_tells_its_incidents(person, lead, trip):
     page = look(person, f"/sessions/{trip.public_id}/")
     fragment = f"/incidents/of-session/{trip.public_id}"
     assert f'hx-get="{fragment}"' in page.source
     assert f"/incidents/?session={trip.public_id}" in page.links
     htmx = {"HX-Request": "true"}
     assert "no incident" in Page(person.get(fragment, headers=htmx)).text
-    runbook.file(responder, trip, title=HOSTILE, severity="S1")
+    runbook.file(lead, trip, title=HOSTILE, severity="S1")
     found = Page(person.get(fragment, headers=htmx))
     assert "INCIDENT-1 S1 contained" in found.text
     assert "<img" not in found.source
     for number in range(3):
-        runbook.file(responder, trip, title=f"Another {number}")
+        runbook.file(lead, trip, title=f"Another {number}")
     assert "and 1 more" in Page(person.get(fragment, headers=htmx)).text
     assert person.get(fragment)["Location"] == f"/incidents/?session={trip.public_id}"
 
@@ -271,14 +265,13 @@ def test_incidents_of_others_are_not_told(signed_in, trip):
     assert "INCIDENT" not in answer.content.decode()
 
 
-def test_the_header_counts_what_is_open(person, trip, agent):
-    responder = factories.person(trip.project, "responder", "lead")
+def test_the_header_counts_what_is_open(person, lead, trip):
     assert not look(person, "/sessions/").with_class("count")
-    runbook.file(responder, trip, severity="S3")
+    runbook.file(lead, trip, severity="S3")
     page = look(person, "/sessions/")
     assert page.with_class("count")[0]["class"] == "count calm"
     assert "Incidents 1 open" in page.text
-    runbook.file(responder, trip, severity="S2")
+    runbook.file(lead, trip, severity="S2")
     page = look(person, "/sessions/")
     assert page.with_class("count")[0]["class"] == "count"
     assert "Incidents 2 open, S1 or S2 among them" in page.text

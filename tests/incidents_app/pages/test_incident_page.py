@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from incidents_app import actions
-from incidents_app.models import AffectedSession, Incident
+from incidents_app.models import AffectedSession
+from incidents_app.presenting import timeline
 from sessions_app import actions as sessions
 from sessions_app.errors import SessionFrozen
 from statebase_site.base import clock
@@ -17,42 +17,45 @@ from tests import factories
 from tests.incidents_app import runbook
 from tests.sessions_app.pages.html import Page, send
 
-pytestmark = pytest.mark.django_db
-
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 
 
-@pytest.fixture
-def maria(project):
-    return factories.person(project, "responder", "maria")
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def jon(project):
     return factories.person(project, "admin", "jon")
 
 
-@pytest.fixture
-def client_of(django_user_model):
-    """The client of somebody who is a member already."""
-
-    def sign_in(name):
-        made = Client()
-        made.force_login(django_user_model.objects.get(username=name))
-        return made
-
-    return sign_in
-
-
-@pytest.fixture
-def commander(maria, client_of):
-    """The client of maria, who files and so commands."""
-    return client_of("maria")
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def session(agent):
     return runbook.damaged(agent, agent_id="travel-agent", user_id="user_4410")
+
+
+@pytest.fixture(scope="module")
+def filed(maria, session):
+    return runbook.file(maria, session)
+
+
+@pytest.fixture
+def incident(filed, db):
+    """An S2 of maria's about `session`."""
+    return factories.fresh(filed)
+
+
+@pytest.fixture(scope="module")
+def other(agent):
+    """A session of which the S2 does not know."""
+    return runbook.damaged(agent, agent_id="travel-agent", user_id="user_4410")
+
+
+@pytest.fixture(scope="module")
+def filed_urgently(maria, other):
+    return runbook.file(maria, other, severity="S1", suspects={other.public_id: 1})
+
+
+@pytest.fixture
+def urgent(filed_urgently, db):
+    """An S1 of maria's about `other`, which is frozen therefore."""
+    return factories.fresh(filed_urgently)
 
 
 def look(client, incident, **query):
@@ -93,8 +96,7 @@ def missing(page):
 # What comes next ----------------------------------------------------------------------------------------
 
 
-def test_the_next_action_leads_through_the_whole_runbook(commander, maria, jon, session):
-    incident = runbook.file(maria, session)
+def test_the_next_action_leads_through_the_whole_runbook(commander, incident, maria, jon, session):
     name = session.public_id
     page = look(commander, incident)
     assert next_title(page) == f"Next: freeze {name}"
@@ -149,24 +151,26 @@ def test_the_next_action_leads_through_the_whole_runbook(commander, maria, jon, 
     assert "Closed" in page.text
 
 
-def test_a_session_resumed_outside_goes_before_everything_else(commander, maria, jon, session, agent):
-    other = runbook.damaged(agent)
-    incident = runbook.file(maria, session, other, severity="S1")
-    runbook.recovered(incident, session, maria)
-    sessions.resume(session_id=session.public_id, reason="The customer waits", by=jon)
-    factories.update(session, {"attempts": 5}, by=agent)
-    page = look(commander, incident)
-    assert next_title(page) == f"Next: freeze {session.public_id} again"
+def test_a_session_resumed_outside_goes_before_everything_else(
+    commander, urgent, maria, jon, other, session, agent
+):
+    actions.add_session(reference=urgent.reference, session_id=session.public_id, by=maria)
+    runbook.recovered(urgent, other, maria)
+    sessions.resume(session_id=other.public_id, reason="The customer waits", by=jon)
+    factories.update(other, {"attempts": 5}, by=agent)
+    page = look(commander, urgent)
+    assert next_title(page) == f"Next: freeze {other.public_id} again"
     assert "It was resumed outside this incident by jon, and has written 1 version since." in page.text
-    assert f"After that: pin v2 of {other.public_id} as evidence." in page.text
+    assert f"After that: pin v2 of {session.public_id} as evidence." in page.text
     assert re.search(r"✕ contained .*, lost", page.text)
-    assert cells(page, session)[0].startswith("✕ Stop resumed outside by jon, v5")
+    assert cells(page, other)[0].startswith("✕ Stop resumed outside by jon, v5")
     assert "was resumed outside this incident at v5; step 1 no longer holds." in page.text
-    assert len(page.with_class("alarm")) == 2
+    alarms = [row["class"].split()[-1] for row in page.with_class("alarm")]
+    assert alarms == ["is-status", "is-outside", "is-status"]  # the first when a session was added
     assert missing(page)[0][1].endswith("again, or exempt it.")
     assert press_next(commander, page).status_code == 302
-    assert factories.fresh(session).is_frozen
-    assert cells(look(commander, incident), session)[0].startswith("✓ Stop frozen v3")
+    assert factories.fresh(other).is_frozen
+    assert cells(look(commander, urgent), other)[0].startswith("✓ Stop frozen v3")
 
 
 def test_in_triage_a_severity_is_chosen_or_it_is_declined(commander, agent, session):
@@ -188,10 +192,11 @@ def test_for_s3_a_correction_stands_in_for_the_rollback(commander, maria, sessio
 
 
 def test_many_sessions_are_frozen_with_one_press_unless_one_was_let_go_on_purpose(
-    commander, maria, agent, session
+    commander, incident, maria, agent, session
 ):
-    others = [runbook.damaged(agent) for _ in range(2)]
-    incident = runbook.file(maria, session, *others)
+    others = [factories.session(agent) for _ in range(2)]
+    for each in others:
+        actions.add_session(reference=incident.reference, session_id=each.public_id, by=maria)
     page = look(commander, incident)
     assert next_title(page) == "Next: freeze 3 sessions"
     press_next(commander, page)
@@ -205,90 +210,88 @@ def test_many_sessions_are_frozen_with_one_press_unless_one_was_let_go_on_purpos
 # What is so ---------------------------------------------------------------------------------------------
 
 
-def test_each_step_says_what_is_so_and_leads_to_where_it_is_done(commander, maria, session, agent):
-    incident = runbook.file(maria, session, severity="S1", suspects={session.public_id: 1})
+def test_each_step_says_what_is_so_and_leads_to_where_it_is_done(commander, urgent, maria, other, agent):
     with pytest.raises(SessionFrozen):
-        factories.update(session, {"x": 1}, by=agent)
-    page = look(commander, incident)
-    stop, reconstruct, divergence, rollback, prevent, resume = cells(page, session)
+        factories.update(other, {"x": 1}, by=agent)
+    page = look(commander, urgent)
+    stop, reconstruct, divergence, rollback, prevent, resume = cells(page, other)
     assert re.fullmatch(r"✓ Stop frozen v3 after \d+ s · 1 refused", stop)
     assert reconstruct == "○ Reconstruct nothing pinned"
     assert divergence == "○ Divergence not found yet suspect v1"
     assert rollback == "○ Roll back to do"
     assert prevent == "○ Prevent to do Answer what enabled the failure"
     assert resume == "○ Resume still frozen"
-    runbook.recovered(incident, session, maria)
-    page = look(commander, incident)
-    assert cells(page, session)[1:4] == [
+    runbook.recovered(urgent, other, maria)
+    page = look(commander, urgent)
+    assert cells(page, other)[1:4] == [
         "✓ Reconstruct 1 version",
         "✓ Divergence v1, good v0 bisection",
         "✓ Roll back v4 = v0",
     ]
-    assert f"/sessions/{session.public_id}/v/1" in page.links
+    assert f"/sessions/{other.public_id}/v/1" in page.links
     assert "2 bad versions, 1 tool call" in page.text
     assert "to resume not recorded" in page.text
     assert "travel-agent · user_4410" in page.text
 
 
-def test_an_exempt_step_shows_its_reason(commander, maria, session):
-    incident = runbook.file(maria, session)
+def test_an_exempt_step_shows_its_reason(commander, incident, maria, session):
     actions.exempt(**runbook.about(incident, session, maria), step="freeze", reason="It has ended long ago")
     page = look(commander, incident)
     assert cells(page, session)[0] == "– Stop exempt It has ended long ago"
     assert not any("freeze" in line.lower() for _, line in missing(page))
 
 
-def test_every_link_and_every_missing_thing_leads_somewhere(commander, maria, jon, session, agent):
-    incident = runbook.file(maria, session, severity="S1")
-    sessions.fork(session_id=session.public_id, version=2, by=agent)
+def test_every_link_and_every_missing_thing_leads_somewhere(commander, urgent, maria, other, agent):
+    sessions.fork(session_id=other.public_id, version=2, by=agent)
     seen = set()
 
     def follow_all():
-        page = look(commander, incident)
+        page = look(commander, urgent)
         for link in {each.split("#")[0] for each in page.links if each.startswith(("/", "?"))} - seen:
             seen.add(link)
-            address = f"/incidents/{incident.reference}/{link}" if link.startswith("?") else link
+            address = f"/incidents/{urgent.reference}/{link}" if link.startswith("?") else link
             assert commander.get(address).status_code in (200, 302), link
-        own = ("", incident.get_absolute_url())
+        own = ("", urgent.get_absolute_url())
         for place, _, anchor in [each.partition("#") for each in page.links]:
             assert not anchor or place not in own or f'id="{anchor}"' in page.source, anchor
         return page
 
     page = follow_all()
     assert [line for _, line in missing(page)][-1].startswith("Resume")
-    made = runbook.resolved(incident, session, maria)
+    made = runbook.resolved(urgent, other, maria)
     follow_all()
-    runbook.reviewed(incident, session, maria, made)
+    runbook.reviewed(urgent, other, maria, made)
     follow_all()
 
 
-def test_what_closing_asks_for_is_told_before(commander, maria, session):
-    page = look(commander, runbook.file(maria, session, severity="S1"))
+def test_what_closing_asks_for_is_told_before(commander, urgent):
+    page = look(commander, urgent)
     assert "Then, to be closed: 2 more things" in page.text
     assert "The review still lacks: the failure mode" in page.text
 
 
-def test_the_duties_count_down_and_say_when_they_are_late(commander, maria, session):
-    incident = runbook.file(maria, session, severity="S1")
-    assert "divergence and rollback within 30 min: to do 29 min left" in look(commander, incident).text
-    with clock.at(clock.now() + timedelta(minutes=42)):
-        page = look(commander, incident)
-    assert re.search(r"divergence and rollback within 30 min: late 1[12] min", page.text)
+def test_the_duties_count_down_and_say_when_they_are_late(commander, urgent):
+    with clock.at(urgent.created_at + timedelta(seconds=30)):
+        page = look(commander, urgent)
+    assert "divergence and rollback within 30 min: to do 29 min left" in page.text
+    with clock.at(urgent.created_at + timedelta(minutes=42)):
+        page = look(commander, urgent)
+    assert "divergence and rollback within 30 min: late 12 min" in page.text
     assert "review within 3 days, by someone else" in page.text
     assert "every affected session is frozen in the same request" in page.text
 
 
-def test_the_clock_stops_when_it_is_resolved(commander, maria, session):
-    incident = runbook.file(maria, session)
-    runbook.resolved(incident, session, maria)
+def test_the_clock_stops_when_it_is_resolved(commander, maria):
+    incident = runbook.file(maria, severity="S4", no_session_reason="Seen in the logs")
+    actions.add_follow_up(reference=incident.reference, text="Ask first", kind="deploy", by=maria)
+    actions.resolve(reference=incident.reference, by=maria)
     with clock.at(clock.now() + timedelta(hours=5)):
         page = look(commander, incident)
     assert re.search(r"was open \d+ s", page.text)
 
 
-def test_forks_of_bad_states_are_added_with_one_press(commander, maria, session, agent):
+def test_forks_of_bad_states_are_added_with_one_press(commander, incident, maria, session, agent):
     fork = sessions.fork(session_id=session.public_id, version=2, by=agent).agent_session
-    incident = runbook.file(maria, session)
     assert fork.public_id not in look(commander, incident).text
     runbook.diverged(incident, session, maria)
     page = look(commander, incident)
@@ -299,10 +302,9 @@ def test_forks_of_bad_states_are_added_with_one_press(commander, maria, session,
     assert not page.has_form("/add-session")
 
 
-def test_another_incident_on_the_same_session_is_named(commander, maria, session):
-    first = runbook.file(maria, session)
+def test_another_incident_on_the_same_session_is_named(commander, incident, maria, session):
     second = runbook.file(maria, session, title="Seats are lost", severity="S3")
-    page = look(commander, first)
+    page = look(commander, incident)
     assert f"also in {second.reference}" in page.text
     assert f"/incidents/{second.reference}/" in page.links
 
@@ -365,27 +367,24 @@ def test_the_number_of_queries_does_not_grow_with_the_sessions(commander, maria,
             maria, *[factories.session(agent, {"n": n}) for n in range(sessions)], severity="S1"
         )
         look(commander, incident)
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             look(commander, incident)
         return len(queries)
 
-    assert count(2) == count(12)
+    assert count(2) == count(5)
 
 
 # The timeline -------------------------------------------------------------------------------------------
 
 
-def test_a_note_is_written_about_an_earlier_moment_and_corrected(commander, maria, session):
-    incident = runbook.file(maria, session)
+def test_a_note_is_written_about_an_earlier_moment_and_corrected(commander, incident):
     page = look(commander, incident)
     earlier = (clock.now() - timedelta(hours=3)).strftime("%Y-%m-%dT%H:%M:%S")
     assert send(commander, page, "/note", text="The airline called", occurred_at=earlier).status_code == 302
     page = look(commander, incident)
     assert "maria The airline called" in page.text
     assert "before the session began" in page.text
-    number = Incident.objects.get(pk=incident.pk).events.get(text="The airline called").sequence
+    number = incident.events.get(text="The airline called").sequence
     page = look(commander, incident, corrects=number)
     assert page.form("/note")[1]["supersedes"] == str(number)
     send(commander, page, "/note", text="It was the hotel")
@@ -394,28 +393,27 @@ def test_a_note_is_written_about_an_earlier_moment_and_corrected(commander, mari
     assert len(page.with_class("corrected")) == 1
 
 
-def test_the_timeline_is_filtered_by_the_address(commander, maria, session):
-    incident = runbook.file(maria, session, severity="S1")
-    actions.add_note(reference=incident.reference, text="Called the desk", by=maria)
-    assert len(look(commander, incident).with_class("event")) == 4
-    notes = look(commander, incident, events="notes")
+def test_the_timeline_is_filtered_by_the_address(commander, urgent, maria):
+    actions.add_note(reference=urgent.reference, text="Called the desk", by=maria)
+    assert len(look(commander, urgent).with_class("event")) == 4
+    notes = look(commander, urgent, events="notes")
     assert [row["class"].split()[-1] for row in notes.with_class("event")] == ["is-note"]
-    evidence = look(commander, incident, events="evidence")
+    evidence = look(commander, urgent, events="evidence")
     assert [row["class"].split()[-1] for row in evidence.with_class("event")] == ["is-frozen"]
-    assert len(look(commander, incident, events="<x>").with_class("event")) == 4
+    assert len(look(commander, urgent, events="<x>").with_class("event")) == 4
 
 
-def test_a_long_timeline_comes_in_pages(commander, maria, session):
-    incident = runbook.file(maria, session)
-    for number in range(45):
+def test_a_long_timeline_comes_in_pages(commander, incident, maria, monkeypatch):
+    monkeypatch.setattr(timeline, "LINES_A_PAGE", 4)
+    for number in range(9):
         actions.add_note(reference=incident.reference, text=f"Note {number}", by=maria)
     page = look(commander, incident)
-    assert "Note 44" in page.text
+    assert "Note 8" in page.text
     assert "Note 2 " not in page.text
     assert "6 older rows" in page.text
-    older = look(commander, incident, skip=40)
+    older = look(commander, incident, skip=4)
     assert "Note 2 " in older.text
-    assert "40 newer rows" in older.text
+    assert "4 newer rows" in older.text
 
 
 def test_texts_of_others_stay_texts(commander, maria, agent):
@@ -434,8 +432,7 @@ def test_texts_of_others_stay_texts(commander, maria, agent):
 # Who may do what ----------------------------------------------------------------------------------------
 
 
-def test_a_viewer_reads_and_is_told_why_nothing_can_be_done(signed_in, maria, session):
-    incident = runbook.file(maria, session)
+def test_a_viewer_reads_and_is_told_why_nothing_can_be_done(signed_in, incident, session):
     page = look(signed_in("viewer"), incident)
     own = f"/incidents/{incident.reference}/"
     assert not [form for form in re.findall(r'<form[^>]* action="([^"]+)"', page.source) if own in form]
@@ -443,8 +440,7 @@ def test_a_viewer_reads_and_is_told_why_nothing_can_be_done(signed_in, maria, se
     assert next_title(page) == f"Next: freeze {session.public_id}"
 
 
-def test_an_engineer_freezes_and_notes_but_leaves_the_rest_to_responders(signed_in, maria, session):
-    incident = runbook.file(maria, session)
+def test_an_engineer_freezes_and_notes_but_leaves_the_rest_to_responders(signed_in, incident, session):
     engineer = signed_in("engineer")
     page = look(engineer, incident)
     assert page.has_form("/note")
@@ -458,14 +454,13 @@ def test_an_engineer_freezes_and_notes_but_leaves_the_rest_to_responders(signed_
     assert not page.has_form("/commander")
 
 
-def test_only_the_commander_and_admins_exempt_and_only_admins_override(client_of, signed_in, maria, session):
-    incident = runbook.file(maria, session)
+def test_only_the_commander_and_admins_exempt_and_only_admins_override(commander, signed_in, incident):
     exempt, override = (f"/incidents/{incident.reference}/{name}" for name in ("exempt", "override"))
 
     def linked(page, address):
         return any(link.split("?")[0] == address for link in page.links)
 
-    commanders = look(client_of("maria"), incident)
+    commanders = look(commander, incident)
     assert linked(commanders, exempt)
     assert not linked(commanders, override)
     responders = look(signed_in("responder", "rita"), incident)
@@ -477,9 +472,8 @@ def test_only_the_commander_and_admins_exempt_and_only_admins_override(client_of
 
 
 def test_a_commander_whose_account_is_disabled_is_flagged_and_an_admin_takes_over(
-    signed_in, maria, session, django_user_model
+    signed_in, incident, django_user_model
 ):
-    incident = runbook.file(maria, session)
     django_user_model.objects.filter(username="maria").update(is_active=False)
     assert "Nobody leads this incident" in look(signed_in("responder", "rita"), incident).text
     admin = signed_in("admin", "ada")
@@ -491,41 +485,34 @@ def test_a_commander_whose_account_is_disabled_is_flagged_and_an_admin_takes_ove
     assert "Nobody leads" not in page.text
 
 
-def test_what_has_ended_is_read_only_and_can_be_reopened(commander, maria, jon, session):
-    incident = runbook.file(maria, session)
-    runbook.closed(incident, session, maria, jon)
+def test_what_has_ended_is_read_only_and_can_be_reopened(commander, incident, maria, jon, session):
+    made = runbook.scenario(incident, session, maria).scenario
+    runbook.reviewed(incident, session, maria, made)
+    reference = incident.reference
+    actions.override(reference=reference, gate="prevention", reason="No way to know", by=jon)
+    actions.decline(reference=reference, reason="As designed", by=maria)
     page = look(commander, incident)
     assert not page.has_form("/note")
     assert not page.has_form("/freeze")
-    assert f"/incidents/{incident.reference}/reopen" in page.links
+    assert f"/incidents/{reference}/reopen" in page.links
     assert page.has_form("/run")
-    actions.reopen(reference=incident.reference, reason="A third one", by=maria)
+    actions.reopen(reference=reference, reason="A third one", by=maria)
     page = look(commander, incident)
     assert "episode 2" in page.text
     assert "Earlier episodes" in page.text
     assert "Ask before cancelling." in page.text
-    assert "“watch_window” was overridden by jon: Watched by hand" in page.text
+    assert "“prevention” was overridden by jon: No way to know" in page.text
     assert page.has_form("/note")
 
 
-def test_a_duplicate_leads_to_the_incident_that_goes_on(commander, maria, session):
-    kept = runbook.file(maria, session)
+def test_a_duplicate_leads_to_the_incident_that_goes_on(commander, incident, maria, session):
     merged = runbook.file(maria, session, title="Called in by a customer")
-    actions.merge(reference=merged.reference, into=kept.reference, by=maria)
+    actions.merge(reference=merged.reference, into=incident.reference, by=maria)
     page = look(commander, merged)
-    assert f"Merged into {kept.reference}" in page.text
+    assert f"Merged into {incident.reference}" in page.text
     assert next_title(page) is None
     assert not page.has_form("/freeze")
-    assert f"{merged.reference} Called in by a customer" in look(commander, kept).text
-
-
-def test_an_incident_of_another_project_does_not_exist(signed_in, session):
-    elsewhere = factories.project("Elsewhere")
-    theirs = runbook.file(
-        factories.person(elsewhere, "admin", "eve"), factories.session(factories.agent(elsewhere))
-    )
-    assert signed_in("admin").get(f"/incidents/{theirs.reference}/").status_code == 404
-    assert signed_in("viewer").get(f"/incidents/{theirs.reference}/live").status_code == 404
+    assert f"{merged.reference} Called in by a customer" in look(commander, incident).text
 
 
 def test_an_incident_without_sessions_says_why(commander, maria):
@@ -539,16 +526,15 @@ def test_an_incident_without_sessions_says_why(commander, maria):
 # Live ---------------------------------------------------------------------------------------------------
 
 
-def test_what_happens_meanwhile_is_told_and_nothing_else(commander, maria, jon, session):
-    incident = runbook.file(maria, session, severity="S1")
-    root = look(commander, incident).source
+def test_what_happens_meanwhile_is_told_and_nothing_else(commander, urgent, maria, jon, other):
+    root = look(commander, urgent).source
     address, after, status, waiting = re.search(
         r'data-live="([^"]+)" data-after="(\d+)" data-status="(\w+)" data-waiting="(\d+)"', root
     ).groups()
     seen = {"after": after, "status": status, "waiting": waiting}
     assert commander.get(address, seen).status_code == 204
-    actions.add_note(reference=incident.reference, text="Called the desk", by=maria)
+    actions.add_note(reference=urgent.reference, text="Called the desk", by=maria)
     assert "1 new" in Page(commander.get(address, seen)).text
-    sessions.resume(session_id=session.public_id, reason="By mistake", by=jon)
+    sessions.resume(session_id=other.public_id, reason="By mistake", by=jon)
     news = Page(commander.get(address, seen)).text
     assert "open now · 3 new" in news
