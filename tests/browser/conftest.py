@@ -1,10 +1,11 @@
 """A real Chromium, and what is looked for on every page in it."""
 
+import json
 import os
 from collections import defaultdict
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings
 from django.templatetags.static import static
 from django.test import Client
@@ -19,6 +20,7 @@ STATUS_OF_AN_ANSWER = ("Failed to load resource", "Response Status Error Code")
 ONLY_WHAT_IS_WRONG = {"resultTypes": ["violations"]}
 SECONDS = 60  # Playwright's own five are too few where two suites share the machine
 WIDTHS = {"desk": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
+LOOKS = {"desk": "dark", "phone": "light"}
 
 
 @pytest.fixture(scope="package")
@@ -103,20 +105,24 @@ def browse_as(browse):
     return open_page
 
 
-@pytest.fixture(params=[("desk", "dark"), ("phone", "light")], ids=" ".join)
-def looks(request):
-    """Options for `browse`: each width and each theme; colours know no width."""
-    width, theme = request.param
-    return {"color_scheme": theme, "viewport": WIDTHS[width]}
-
-
 @pytest.fixture
 def nothing_in_the_way():
-    """Ask of a page that axe finds nothing and that it does not scroll sideways."""
+    """Ask of a page that axe finds nothing and that it does not scroll sideways: `nothing_in_the_way(page)`.
 
-    def look(page):
-        found = Axe().run(page, options=ONLY_WHAT_IS_WRONG).response["violations"]
-        assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "scrolls sideways"
+    It is looked at on a desk in the dark and on a phone in the light, or only as `looks` say: each width and
+    each theme once, because colours know no width.
+    """
+
+    def look(page, *looks):
+        viewport = page.viewport_size
+        page.evaluate(AXE_SCRIPT)
+        for name in looks or LOOKS:
+            page.set_viewport_size(WIDTHS[name])
+            page.emulate_media(color_scheme=LOOKS[name])
+            found = page.evaluate(f"axe.run({json.dumps(ONLY_WHAT_IS_WRONG)}).then((all) => all.violations)")
+            assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == [], name
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name}: sideways"
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme="light")
 
     return look

@@ -53,8 +53,8 @@ def visit(browse_as, project, trip):
     return open_page
 
 
-def test_nothing_is_in_the_way_of_anyone(visit, looks, nothing_in_the_way):
-    page = visit("?left=0&right=1", **looks)
+def test_nothing_is_in_the_way_of_anyone(visit, nothing_in_the_way):
+    page = visit("?left=0&right=1")
     nothing_in_the_way(page)
     for shape in ("Side by side", "Text", "JSON Patch"):
         page.get_by_role("link", name=shape).click()

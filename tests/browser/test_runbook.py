@@ -131,7 +131,7 @@ def test_from_filing_to_closing_with_the_keyboard_only(visit, trip, agent, nothi
     seen(
         page, said="Filed INCIDENT-1 as S1. 1 session frozen.", status="Contained", comes_next="pin v2 and v3"
     )
-    nothing_in_the_way(page)
+    nothing_in_the_way(page, "desk")
 
     leads("Enter")
     seen(page, said="Pinned", comes_next="find the divergence")
@@ -185,7 +185,6 @@ def test_from_filing_to_closing_with_the_keyboard_only(visit, trip, agent, nothi
     expect(page.locator("#scenarios")).to_contain_text("✓ green travel@2.8.2")
     seen(page, comes_next=f"resume {trip.public_id}")
     leads("Enter")
-    nothing_in_the_way(page)
     type_in("Patched, and tested")
     leads("Control+Enter")
     seen(page, said="Resumed: the agent may write again.", comes_next="resolve it")
@@ -214,7 +213,7 @@ def test_from_filing_to_closing_with_the_keyboard_only(visit, trip, agent, nothi
     seen(page, comes_next="close it")
     leads("Enter")
     seen(page, said="Closed.", status="Closed")
-    nothing_in_the_way(page)
+    nothing_in_the_way(page, "desk")
     incident = all_is_done(trip)
     assert incident.severity == "S1"
 
@@ -232,18 +231,16 @@ def test_from_filing_to_closing_on_a_phone_by_touch(visit, trip, agent, nothing_
         at.get_by_label(label, exact=False).first.tap()
 
     tap("Declare incident")
-    nothing_in_the_way(page)
     choose("Agent produced wrong financial or medical output")
     tap("File incident")
     seen(page, said="Filed INCIDENT-1 as S2.", status="Open", comes_next="freeze")
-    nothing_in_the_way(page)
+    nothing_in_the_way(page, "phone")
     tap("Freeze", within=".next")
     seen(page, said="Frozen", status="Contained", comes_next="pin v2 and v3")
     tap("Pin v2", within=".next")
     tap("Find the divergence", within=".next")
     choose("v2: divergence")
     expect(page.locator("#chosen")).to_have_text("Last good v1, divergence v2")
-    nothing_in_the_way(page)
     tap("Record")
     tap("Roll back", within=".next")
     tap("Roll back to v1")
@@ -263,7 +260,6 @@ def test_from_filing_to_closing_on_a_phone_by_touch(visit, trip, agent, nothing_
     page.get_by_role("textbox", name="Name").fill("Cancels again")
     page.get_by_role("textbox", name="Patch of the state").fill('{"destination": null}')
     page.get_by_role("textbox", name="What must hold").fill("destination != null")
-    nothing_in_the_way(page)
     tap("Make the scenario")
     page.locator(".next [data-next]").tap()
     tap("Report how it ended", within="#scenarios")
@@ -282,7 +278,6 @@ def test_from_filing_to_closing_on_a_phone_by_touch(visit, trip, agent, nothing_
     page.get_by_role("textbox", name="Lessons").fill("Ask before cancelling.")
     page.get_by_label("Scenario for the failure-injection tests").select_option("Cancels again")
     choose("v1: missing after this")
-    nothing_in_the_way(page)
     tap("Save the review", within=".below-picker")
     seen(page, said="The review is saved.", status="Resolved", comes_next="have the review approved")
 
@@ -296,6 +291,6 @@ def test_from_filing_to_closing_on_a_phone_by_touch(visit, trip, agent, nothing_
     page.reload()
     tap("Close", within=".next")
     seen(page, said="Closed.", status="Closed")
-    nothing_in_the_way(page)
+    nothing_in_the_way(page, "phone")
     incident = all_is_done(trip)
     assert incident.severity == "S2"

@@ -11,8 +11,8 @@ def visit(browse):
     return lambda **options: browse("/nothing-here/", **options)
 
 
-def test_nothing_is_in_the_way_of_anyone(visit, looks, nothing_in_the_way):
-    page = visit(**looks)
+def test_nothing_is_in_the_way_of_anyone(visit, nothing_in_the_way):
+    page = visit()
     page.locator(".tools summary").click()
     nothing_in_the_way(page)
 

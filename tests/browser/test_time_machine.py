@@ -58,11 +58,11 @@ def address(trip, version=None):
     return f"/sessions/{trip.public_id}/" + ("" if version is None else f"v/{version}")
 
 
-def test_nothing_is_in_the_way_of_anyone(visit, trip, agent, looks, nothing_in_the_way):
+def test_nothing_is_in_the_way_of_anyone(visit, trip, agent, nothing_in_the_way):
     factories.rollback(trip, 3, by=agent)
     actions.fork(session_id=trip.public_id, version=2, by=agent)
     factories.freeze(trip, by=agent)
-    nothing_in_the_way(visit(address(trip, 5), **looks))
+    nothing_in_the_way(visit(address(trip, 5)))
 
 
 @pytest.mark.journey
