@@ -299,6 +299,11 @@ class Sessions(RuleBasedStateMachine):
         }
         assert heads == {model.public_id: (model.head, model.traces) for model in self.models}
 
+    def teardown(self):
+        """Traces are only added to, so what is wrong with one is so at the end as well."""
+        for model in self.models:
+            check_traces(model, queries.session_for(self.agent, model.public_id))
+
 
 def check(model, session):
     versions = list(queries.versions_of(session))
@@ -322,6 +327,9 @@ def check(model, session):
         assert turn.state_version == state_version
     assert queries.refusals(session).count == model.refused
     assert Trace.objects.filter(agent_session=session).count() == model.traces + model.notes
+
+
+def check_traces(model, session):
     refusals = RefusedWrite.objects.filter(agent_session=session).count()
     assert refusals == Trace.objects.filter(agent_session=session, action="write.refused").count()
     verification = queries.verify_session(session)
