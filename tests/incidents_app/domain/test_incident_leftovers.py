@@ -30,19 +30,32 @@ MODELS = [
 class Scene:
     """An incident about one session, and who acts on it, once, with an idempotency key."""
 
-    def __init__(self, session, agent, maria, jon):
-        self.session, self.agent, self.jon = session, agent, jon
+    def __init__(self, incident, session, agent, maria, jon):
+        self.incident, self.session, self.agent, self.jon = incident, session, agent, jon
         self.plain = maria
         self.maria = make.asking(maria, key="once", method="POST", path="/incidents")
-        make.webhook(make.full_key(maria.project))
-        self.incident = run.file(maria, session, severity="S2", dedup_key="k")
         self.reference = self.incident.reference
         self.about = run.about(self.incident, session, self.maria)
         self.whole = {"reference": self.reference, "by": self.maria}
 
 
+@pytest.fixture(scope="module")
+def filed(damaged, maria):
+    make.webhook(make.full_key(maria.project))
+    return run.file(maria, damaged, severity="S2", dedup_key="k")
+
+
+@pytest.fixture
+def scene(filed, session, agent, maria, jon):
+    return Scene(make.fresh(filed), session, agent, maria, jon)
+
+
 def frozen(scene):
     run.frozen(scene.incident, scene.session, scene.plain)
+
+
+def with_a_stranger(scene):
+    scene.stranger = run.damaged(scene.agent).public_id
 
 
 def diverged(scene):
@@ -132,22 +145,19 @@ ACTS = {
         lambda s: actions.file(title="x", severity="S2", session_ids=[s.session.public_id], by=s.maria),
     ),
     "file again, as worse": (
-        None,
-        lambda s: actions.file(
-            title="x", severity="S1", session_ids=[run.damaged(s.agent).public_id], dedup_key="k", by=s.maria
-        ),
+        with_a_stranger,
+        lambda s: actions.file(title="x", severity="S1", session_ids=[s.stranger], dedup_key="k", by=s.maria),
     ),
     "secure by freezing": (waiting, lambda s: secure(s, s.waiting)),
     "add a session": (
-        None,
-        lambda s: actions.add_session(
-            reference=s.reference, session_id=run.damaged(s.agent).public_id, by=s.maria
-        ),
+        with_a_stranger,
+        lambda s: actions.add_session(reference=s.reference, session_id=s.stranger, by=s.maria),
     ),
     "want a freeze": (
         None,
-        lambda s: actions.freeze(**s.about, reason="x", traffic="human_queue", traffic_note="x"),
+        lambda s: securing._want_freeze(**s.about, reason="x", traffic="human_queue", traffic_note="x"),
     ),
+    "freeze what is frozen": (frozen, lambda s: securing._name_as_well(**s.about)),
     "direct traffic": (None, lambda s: actions.direct_traffic(**s.whole, traffic="human_queue")),
     "raise": (None, lambda s: actions.change_severity(**s.whole, severity="S1")),
     "lower": (
@@ -211,9 +221,8 @@ ACTS = {
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_a_failure_at_any_statement_leaves_nothing_behind(session, agent, maria, jon, monkeypatch, name):
+def test_a_failure_at_any_statement_leaves_nothing_behind(scene, monkeypatch, name):
     prepare, act = ACTS[name]
-    scene = Scene(session, agent, maria, jon)
     if prepare is waiting:
         monkeypatch.setattr(securing, "_try", lambda *args: False)
     if prepare:
@@ -229,8 +238,6 @@ def test_a_failure_at_any_statement_leaves_nothing_behind(session, agent, maria,
 
 
 def test_a_failure_while_freezing_is_named_and_leaves_the_session_as_it_was(session, maria, monkeypatch):
-    incident = run.file(maria, session, severity="S2")
-    actions.decline(reference=incident.reference, reason="x", by=maria)
     before = make.fresh(session).chain_length
 
     def fails(*args):
