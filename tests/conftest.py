@@ -1,5 +1,8 @@
 """Shared by all tests: the database they run on, settings that make them quick, and Hypothesis profiles."""
 
+import functools
+import ssl
+
 import pytest
 from django.conf import settings
 from django.db import connection, transaction
@@ -7,7 +10,7 @@ from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 
 from statebase_site.access import usage
-from tests.databases import fresh_database, let_evidence_go, url_of_database
+from tests.databases import let_evidence_go, url_of_database
 from tests.running_server import running_server, server
 
 __all__ = ["running_server", "server"]  # fixtures, and here so that all folders share one server
@@ -23,6 +26,8 @@ def pytest_configure():
     settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
     settings.MIDDLEWARE.remove("whitenoise.middleware.WhiteNoiseMiddleware")
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # Each client of a running server reads all certificates of the machine anew, in 40 milliseconds.
+    ssl.create_default_context = functools.cache(ssl.create_default_context)
     _empty_guarded_tables()
 
 
@@ -54,8 +59,8 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_itemcollected(item):
-    """A test of what its file shares has a transaction of its own, also where it names no `db`."""
-    if "module_db" in item.fixturenames:
+    """What is shared by a file, or by all, needs the test database, also where no test of it names `db`."""
+    if {"module_db", "running_server"} & set(item.fixturenames):
         item.add_marker(pytest.mark.django_db)
 
 
@@ -84,21 +89,6 @@ def module_db(django_db_setup, django_db_blocker):
 def database_url(transactional_db):
     """DATABASE_URL of the test's database, for processes that the test starts."""
     return url_of_database()
-
-
-@pytest.fixture
-def fresh_database_url():
-    """DATABASE_URL of an empty database of the kind that is tested; empty for the default, SQLite."""
-    with fresh_database() as url:
-        yield url
-
-
-@pytest.fixture(autouse=True, scope="session")
-def key_usage_is_written_when_a_test_says_so():
-    """Nobody counts queries that fall due by the clock."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(usage, "WRITTEN_EVERY_SECONDS", float("inf"))
-        yield
 
 
 @pytest.fixture(autouse=True)

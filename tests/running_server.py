@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -15,22 +14,8 @@ from django.conf import settings
 from statebase import StateBase
 
 from tests import factories
-from tests.databases import fresh_database
+from tests.databases import connected_to, copied_database
 from tests.patience import SECONDS, until
-
-# One process for all of it: importing the application takes longer than what is done here.
-_PREPARE = """
-import sys
-import django
-from django.core.management import call_command
-django.setup()
-call_command("migrate", verbosity=0)
-for number in range(int(sys.argv[1])):
-    call_command("create_project", f"Acme {number}")
-    call_command("create_key", name="Responder", project=f"acme-{number}")
-    call_command("create_key", name="Agent", project=f"acme-{number}", scopes=sys.argv[2:])
-"""
-
 
 _PROJECTS = 40
 
@@ -84,28 +69,18 @@ def server(running_server):
 
 
 @pytest.fixture(scope="session")
-def running_server(tmp_path_factory):
+def running_server(tmp_path_factory, django_db_setup, django_db_blocker):
     """The production server on a free port, on the kind of database that is tested."""
     home = tmp_path_factory.mktemp("server")
-    with fresh_database() as database_url:
-        environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    with copied_database(home) as database_url:
+        with django_db_blocker.unblock(), connected_to(database_url):
+            projects = [_project(f"Acme {number}") for number in range(_PROJECTS)]
         # What listens to webhooks in tests is on this machine.
-        environment |= {"STATEBASE_HOME": str(home), "STATEBASE_WEBHOOK_PRIVATE_NETWORKS": "1"}
-        if database_url:
-            environment["DATABASE_URL"] = database_url
-
-        prepared = subprocess.run(
-            [sys.executable, "-c", _PREPARE, str(_PROJECTS), *factories.AGENT_SCOPES],
-            cwd=settings.BASE_DIR,
-            env=environment,
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        keys = re.findall(r"\bsb_\w+", prepared.stdout)
-        projects = [
-            Project(f"acme-{number}", *keys[2 * number : 2 * number + 2]) for number in range(_PROJECTS)
-        ]
+        environment = os.environ | {
+            "DATABASE_URL": database_url,
+            "STATEBASE_HOME": str(home),
+            "STATEBASE_WEBHOOK_PRIVATE_NETWORKS": "1",
+        }
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -121,6 +96,13 @@ def running_server(tmp_path_factory):
         finally:
             process.terminate()
             process.wait(SECONDS)
+
+
+def _project(name: str) -> Project:
+    made = factories.project(name)
+    _, full_key = factories.api_key(made, name="Responder")
+    _, agent_key = factories.api_key(made, *factories.AGENT_SCOPES, name="Agent")
+    return Project(made.slug, full_key, agent_key)
 
 
 def _wait_until_it_answers(url: str, process: subprocess.Popen) -> None:
