@@ -91,6 +91,14 @@ def database_url(transactional_db):
     return url_of_database()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def key_usage_is_written_when_a_test_says_so():
+    """Nobody counts queries that fall due by the clock."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(usage, "WRITTEN_EVERY_SECONDS", float("inf"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def key_usage_of_this_test(monkeypatch):
     """No test writes what another counted."""
