@@ -17,12 +17,7 @@ pytestmark = pytest.mark.django_db
 RETENTION = "/settings/retention/"
 
 
-@pytest.fixture
-def project():
-    return factories.project()
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def key(project):
     return factories.full_key(project)
 
@@ -38,7 +33,7 @@ def ago(**span):
 
 
 def deleted(key, **fields):
-    made = factories.session_with_versions(key, 2, **fields)
+    made = factories.session_with_versions(key, 1, **fields)
     actions.delete_session(session_id=made.public_id, reason="A <b>test</b> run", by=key)
     return made
 

@@ -145,7 +145,7 @@ def test_rows_stay_few_whatever_the_state(state):
 
 
 @given(states(), states())
-def test_every_change_is_shown_or_told_to_be_hidden(before, state):
+def test_every_change_is_shown_or_told_to_be_hidden_and_no_other_is(before, state):
     tree = rows_of(before, state)
     comparison = compare(before, state)
     told = tree.hunks + sum(row.changes_inside for row in tree.rows)
@@ -155,12 +155,8 @@ def test_every_change_is_shown_or_told_to_be_hidden(before, state):
             {change["path"] for change in comparison.changes if change["op"] != "removed"}
         ) + sum(change["op"] == "removed" for change in comparison.changes)
     assert bool(told) == (not comparison.equal)
+    assert not any(row.sign for row in rows_of(state, state).rows)
 
 
 def test_a_state_that_became_empty_shows_what_went():
     assert lines({"a": 1}, {}) == ["{", '- "a":1', "}"]
-
-
-@given(states())
-def test_a_state_compared_with_itself_has_no_marks(state):
-    assert not any(row.sign for row in rows_of(state, state).rows)

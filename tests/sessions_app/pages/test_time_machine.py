@@ -15,8 +15,8 @@ pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 
 
-@pytest.fixture
-def booking(agent):
+@pytest.fixture(scope="module")
+def booked(agent):
     """Five versions: the trip is chosen, paid for, and then lost."""
     with clock.at(NOON):
         made = factories.session(agent, {"step": "asking"}, agent_id="travel-agent")
@@ -29,7 +29,17 @@ def booking(agent):
     for minute, changes in enumerate(steps, 1):
         with clock.at(NOON + timedelta(minutes=minute)):
             factories.update(made, changes, by=agent, reasoning=f"Because {minute}")
-    return factories.fresh(made)
+    return made
+
+
+@pytest.fixture
+def booking(booked):
+    return factories.fresh(booked)
+
+
+@pytest.fixture(scope="module")
+def long(agent):
+    return factories.session_with_versions(agent, 150)
 
 
 def look(client, session, path="", **query):
@@ -198,9 +208,8 @@ def test_a_fork_names_its_parent_with_a_way_to_compare(person, booking, agent):
     assert "diff to parent" in page.text
 
 
-@pytest.mark.parametrize("shown", [0, 60, 119])
-def test_a_long_session_draws_and_lists_a_window_round_the_version(person, agent, shown):
-    long = factories.session_with_versions(agent, 119)
+@pytest.mark.parametrize("shown", [0, 75, 150])
+def test_a_long_session_draws_and_lists_a_window_round_the_version(person, long, shown):
     page = look(person, long, f"v/{shown}")
     listed = [int(attrs["id"][1:]) for attrs in page.with_class("version")]
     assert shown in listed
@@ -209,8 +218,7 @@ def test_a_long_session_draws_and_lists_a_window_round_the_version(person, agent
     assert sum(int(group["data-v"]) not in listed for group in page.with_class("group")) > 0
 
 
-def test_older_and_newer_leave_no_version_out(person, agent):
-    long = factories.session_with_versions(agent, 150)
+def test_older_and_newer_leave_no_version_out(person, long):
     seen, url = set(), f"/sessions/{long.public_id}/"
     while url:
         page = Page(person.get(url))
@@ -222,9 +230,9 @@ def test_older_and_newer_leave_no_version_out(person, agent):
 
 
 def test_the_number_of_queries_does_not_grow_with_the_session(
-    person, agent, django_assert_max_num_queries, django_assert_num_queries
+    person, agent, long, django_assert_max_num_queries
 ):
-    short, long = factories.session_with_versions(agent, 3), factories.session_with_versions(agent, 130)
+    short = factories.session_with_versions(agent, 3)
     for each in (short, long):
         factories.turn(each, by=agent)
         factories.rollback(each, 1, by=agent)

@@ -14,10 +14,15 @@ from tests.sessions_app.pages.html import Page, send
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def session(agent):
-    """Versions 0 to 3, with step 0 to 3."""
+@pytest.fixture(scope="module")
+def four_versions(agent):
     return factories.session_with_versions(agent, 3)
+
+
+@pytest.fixture
+def session(four_versions):
+    """Versions 0 to 3, with step 0 to 3."""
+    return factories.fresh(four_versions)
 
 
 def look(client, session, path="", **query):
