@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import transaction
 
 from incidents_app import queries
 from incidents_app.demo import load_incidents
@@ -15,23 +14,19 @@ from sessions_app.models import AgentSession
 from statebase_site.base import clock
 from tests import factories as make
 
-pytestmark = pytest.mark.django_db
-
 NOW = datetime(2026, 11, 29, 0, 3, tzinfo=UTC)  # a moment after midnight, where days are easily mistaken
 
 
 @pytest.fixture(scope="module")
-def demo(django_db_setup, django_db_blocker):
-    """The project with both demos, loaded once for all tests of this file, which only read."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        project = make.project("Demo of incidents")
-        for name, role in (("maria", "responder"), ("ingrid", "responder"), ("jon", "engineer")):
-            make.membership(project, role, name)
-        with clock.at(NOW):
-            load_demo(project)
-            load_incidents(project, go_on)
-        yield project
-        transaction.set_rollback(True)
+def demo(module_db):
+    """The project with both demos."""
+    project = make.project("Demo of incidents")
+    for name, role in (("maria", "responder"), ("ingrid", "responder"), ("jon", "engineer")):
+        make.membership(project, role, name)
+    with clock.at(NOW):
+        load_demo(project)
+        load_incidents(project, go_on)
+    return project
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import transaction
 
 from sessions_app import queries
 from sessions_app.demo import load_demo
@@ -16,14 +15,12 @@ NOW = datetime(2026, 11, 29, 14, 30, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def demo(django_db_setup, django_db_blocker):
-    """The project with its demo, loaded once for all tests of this file, which only read."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        project = make.project("Demo of the tests")
-        with clock.at(NOW):
-            load_demo(project)
-        yield project
-        transaction.set_rollback(True)
+def demo(module_db):
+    """The project with its demo."""
+    project = make.project("Demo of the tests")
+    with clock.at(NOW):
+        load_demo(project)
+    return project
 
 
 @pytest.fixture
@@ -150,10 +147,8 @@ def test_loading_again_adds_nothing(demo, sessions):
     assert AgentSession.objects.filter(project=demo).count() == 12
 
 
-@pytest.mark.django_db
-def test_the_content_is_the_same_each_time():
-    project, other = make.project("One"), make.project("Two")
-    load_demo(project)
+def test_the_content_is_the_same_each_time(demo):
+    other = make.project("Other")
     load_demo(other)
 
     def content(of):
@@ -162,4 +157,4 @@ def test_the_content_is_the_same_each_time():
             for each in AgentSession.objects.filter(project=of).order_by("pk")
         ]
 
-    assert content(project) == content(other)
+    assert content(demo) == content(other)
