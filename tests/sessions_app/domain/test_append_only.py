@@ -53,6 +53,11 @@ def test_every_model_is_known_as_append_only_or_mutable():
 
 
 @pytest.fixture
+def key(db):
+    return make.full_key(make.project())
+
+
+@pytest.fixture
 def evidence(key):
     """A row of each append-only table."""
     made = make.session_with_versions(key, 1)

@@ -10,8 +10,8 @@ from statebase_site.base import json
 from tests import factories as make
 
 
-@pytest.fixture
-def history(acme, key):
+@pytest.fixture(scope="module")
+def untouched(acme, key):
     """A session with every kind of row: v1 update, v2 turn, v3 freeze, v4 rollback, v5 resumed."""
     made = make.session(key, {"a": 1}, user_id="u1", metadata={"m": 1})
     make.update(made, {"a": 2}, by=key, reasoning="Two")
@@ -25,7 +25,12 @@ def history(acme, key):
     actions.resume(session_id=made.public_id, by=key)
     actions.fork(session_id=made.public_id, version=1, by=key)
     actions.update_session(session_id=made.public_id, metadata={"m": 2}, by=key)
-    return make.fresh(made)
+    return made
+
+
+@pytest.fixture
+def history(untouched):
+    return make.fresh(untouched)
 
 
 def tamper(sql, *values):

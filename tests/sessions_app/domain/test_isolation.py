@@ -9,8 +9,8 @@ from statebase_site.access.errors import KeyNotFound
 from tests import factories as make
 
 
-@pytest.fixture
-def theirs(acme, key):
+@pytest.fixture(scope="module")
+def theirs_as_it_was(key):
     """A session of Acme with everything."""
     made = make.session(key, {"secret": 1}, user_id="u1", metadata={"team": "red"})
     make.turn(made, by=key, state_after={"secret": 2})
@@ -19,12 +19,17 @@ def theirs(acme, key):
     with pytest.raises(SessionFrozen):
         make.update(made, {"secret": 3}, by=key)
     actions.resume(session_id=made.public_id, by=key)
-    return make.fresh(made)
+    return made
 
 
-@pytest.fixture(params=["key", "person", "system"])
-def stranger(request, db):
-    other = make.project("Other")
+@pytest.fixture
+def theirs(theirs_as_it_was):
+    return make.fresh(theirs_as_it_was)
+
+
+@pytest.fixture(scope="module", params=["key", "person", "system"])
+def stranger(request, module_db):
+    other = make.project(f"Other {request.param}")
     return {"key": make.full_key, "person": make.person, "system": make.system}[request.param](other)
 
 

@@ -150,7 +150,7 @@ def test_deleting_restoring_and_holding(key):
 def test_keys(acme):
     made, clear = make.api_key(acme, "sessions:read", "traces:read", name="Reader")
     system = make.system(acme)
-    trace = queries.traces_for(system, action="key.created").get()
+    trace = queries.traces_for(system, action="key.created", resource_id=made.public_id).get()
     assert (trace.resource_type, trace.resource_id) == ("api_key", made.public_id)
     assert trace.details == {"name": "Reader", "scopes": ["sessions:read", "traces:read"]}
     actions.revoke_key(key=made, by=system)

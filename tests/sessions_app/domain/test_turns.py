@@ -1,7 +1,7 @@
 """Turns: numbered from 1, immutable, and when they make a version (contract 5.4, 6.4, 7.3)."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from sessions_app import actions, queries
 from sessions_app.errors import PermissionRefused, TooLarge, TurnNotFound, VersionConflict
@@ -104,7 +104,7 @@ def test_a_state_before_that_is_not_current_is_said_to_be_stale(key, before, sta
     assert typed(given_states(turn)[0]) == typed(before)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(current=states(12), before=states(12), after=states(12))
 def test_any_states_are_returned_exactly_as_given(key, current, before, after):
     made = make.session(key, {**current, "frozen": None})

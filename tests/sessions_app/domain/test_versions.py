@@ -1,7 +1,7 @@
 """Rules 1 and 2: no gaps, and what a write returned is what a read shows for ever (contract 7)."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from sessions_app import actions, queries
 from sessions_app.errors import (
@@ -94,7 +94,7 @@ def test_states_are_read_alone_in_any_order_and_together(key):
     assert [number for number, _ in queries.documents_at(made, [70, 3, 3, 999, -1, 64])] == [3, 64, 70]
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(first=states(), second=states())
 def test_any_state_comes_back_the_same(key, first, second):
     made = make.session(key, first)

@@ -20,6 +20,11 @@ HANDED_OUT = {"id", "agent_session_id", "webhook_id"}
 
 
 @pytest.fixture
+def key(db):
+    return make.full_key(make.project())
+
+
+@pytest.fixture
 def same_ids_and_times(monkeypatch):
     """Starts counting anew: two runs of one story get the same ids, and no time passes."""
 
@@ -70,7 +75,8 @@ def rows_written():
 
 
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite has one write path only")
-def test_both_write_paths_write_the_same_rows(key, agent, monkeypatch, same_ids_and_times):
+def test_both_write_paths_write_the_same_rows(key, monkeypatch, same_ids_and_times):
+    agent = make.agent(key.project)
     written = []
     moment = clock.now()
     for path in (store._write_sql, store._write_orm):
