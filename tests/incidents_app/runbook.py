@@ -182,7 +182,13 @@ def reviewed(incident: Incident, session: AgentSession, by: Actor, made: Scenari
 
 def closed(incident: Incident, session: AgentSession, by: Actor, approver: Actor) -> None:
     """All of it. `approver` is an admin: the watch is passed over, as it would take a day."""
-    made = resolved(incident, session, by)
+    closed_after(resolved(incident, session, by), incident, session, by, approver)
+
+
+def closed_after(
+    made: Scenario, incident: Incident, session: AgentSession, by: Actor, approver: Actor
+) -> None:
+    """What comes after it was resolved with the scenario `made`."""
     reviewed(incident, session, by, made)
     reference = incident.reference
     actions.approve_review(reference=reference, by=approver)

@@ -57,3 +57,14 @@ def damaged(agent):
 def session(damaged, db):
     """Good at v0, bad since v1, at v2."""
     return make.fresh(damaged)
+
+
+@pytest.fixture(scope="module")
+def damaged_too(agent):
+    return runbook.damaged(agent)
+
+
+@pytest.fixture
+def stray(damaged_too, db):
+    """One more like `session`, of which no incident knows that a file shares."""
+    return make.fresh(damaged_too)

@@ -8,7 +8,6 @@ from incidents_app import actions, queries
 from incidents_app.actions.ending import CannotReopen
 from incidents_app.enums import EventKind, Status, Step, StepState
 from incidents_app.errors import CommandRefused, GateUnmet, IncidentEnded
-from incidents_app.models import Incident
 from sessions_app import actions as sessions
 from sessions_app.actions import maintenance
 from sessions_app.models import AgentSession
@@ -18,9 +17,29 @@ from tests import factories as make
 from tests.incidents_app import runbook as run
 
 
+@pytest.fixture(scope="module")
+def filed(damaged, maria):
+    return run.file(maria, damaged, severity="S1")
+
+
 @pytest.fixture
-def incident(session, maria):
-    return run.file(maria, session, severity="S1")
+def incident(filed, db):
+    """INCIDENT-1, an S1 whose session is frozen at v3."""
+    return make.fresh(filed)
+
+
+@pytest.fixture(scope="module")
+def all_six_steps(agent, maria):
+    session = run.damaged(agent)
+    incident = run.file(maria, session, severity="S1")
+    return incident, session, run.resolved(incident, session, maria)
+
+
+@pytest.fixture
+def resolved(all_six_steps, db):
+    """An S1 that is resolved, its session and its scenario."""
+    incident, session, scenario = all_six_steps
+    return make.fresh(incident), session, scenario
 
 
 def resolve(incident, by):
@@ -82,30 +101,28 @@ def test_only_who_commands_resolves_and_closes(incident, session, agent, maria, 
         resolve(incident, jon)
 
 
-def test_resolving_without_a_severity_asks_for_one(session, maria):
-    incident = run.file(maria, session, severity=None)
+def test_resolving_without_a_severity_asks_for_one(stray, maria):
+    incident = run.file(maria, stray, severity=None)
     with pytest.raises(GateUnmet) as refused:
         resolve(incident, maria)
     assert run.unmet(refused) == ["severity"]
 
 
-@pytest.mark.parametrize("kind", ["other", "deploy"])
-def test_an_s4_asks_for_the_next_deploy_only(session, maria, kind):
-    incident = run.file(maria, session, severity="S4")
+def test_an_s4_asks_for_the_next_deploy_only(stray, maria):
+    incident = run.file(maria, stray, severity="S4")
+    reference = incident.reference
     assert run.status(incident) == Status.RECOVERED
-    actions.add_follow_up(reference=incident.reference, text="Fix the typo", kind=kind, by=maria)
-    if kind == "other":
-        with pytest.raises(GateUnmet) as refused:
-            resolve(incident, maria)
-        assert run.unmet(refused) == ["followup_missing"]
-        return
+    actions.add_follow_up(reference=reference, text="Fix the typo", kind="other", by=maria)
+    with pytest.raises(GateUnmet) as refused:
+        resolve(incident, maria)
+    assert run.unmet(refused) == ["followup_missing"]
+    actions.finish_follow_up(reference=reference, number=1, by=maria)
+    actions.add_follow_up(reference=reference, text="Deploy it", kind="deploy", by=maria)
     resolve(incident, maria)
     with pytest.raises(GateUnmet) as refused:
         close(incident, maria)
     assert run.unmet(refused) == ["followup_owner"]
-    actions.assign_follow_up(
-        reference=incident.reference, number=1, owner="edda", due=date(2031, 1, 2), by=maria
-    )
+    actions.assign_follow_up(reference=reference, number=2, owner="edda", due=date(2031, 1, 2), by=maria)
     close(incident, maria)
     assert run.status(incident) == Status.CLOSED
 
@@ -130,11 +147,11 @@ def test_a_scenario_has_to_fail_before_it_passes(incident, session, maria):
 # Closing -------------------------------------------------------------------------------------------------
 
 
-def test_closing_waits_for_review_owners_and_watch(incident, session, maria, jon):
+def test_closing_waits_for_review_owners_and_watch(incident, resolved, maria, jon):
     with pytest.raises(GateUnmet) as refused:
         close(incident, maria)
     assert "not_resolved" in run.unmet(refused)
-    made = run.resolved(incident, session, maria)
+    incident, session, made = resolved
     with pytest.raises(GateUnmet) as refused:
         close(incident, maria)
     assert run.unmet(refused) == ["review", "review_approval", "followup_owner", "watch_window"]
@@ -161,8 +178,8 @@ def test_closing_waits_for_review_owners_and_watch(incident, session, maria, jon
     assert run.open_holds(session) == []
 
 
-def test_closing_with_a_session_frozen_again_is_refused(incident, session, agent, maria, jon):
-    made = run.resolved(incident, session, maria)
+def test_closing_with_a_session_frozen_again_is_refused(resolved, agent, maria, jon):
+    incident, session, made = resolved
     run.reviewed(incident, session, maria, made)
     actions.approve_review(reference=incident.reference, by=jon)
     actions.finish_follow_up(reference=incident.reference, number=1, by=maria)
@@ -178,8 +195,9 @@ def test_closing_with_a_session_frozen_again_is_refused(incident, session, agent
     assert run.status(incident) == Status.CLOSED
 
 
-def test_what_has_ended_is_shown_as_it_was_and_cannot_be_changed(incident, session, agent, maria, jon):
-    run.closed(incident, session, maria, jon)
+def test_what_has_ended_is_shown_as_it_was_and_cannot_be_changed(resolved, agent, maria, jon):
+    incident, session, made = resolved
+    run.closed_after(made, incident, session, maria, jon)
     before = run.steps(incident, session)
     assert set(before.values()) == {"done"}
     make.update(session, {"booked": False}, by=agent)
@@ -211,7 +229,7 @@ def test_what_has_ended_is_shown_as_it_was_and_cannot_be_changed(incident, sessi
         lambda: resolve(incident, maria),
         lambda: run.scenario(incident, session, maria),
     ):
-        with pytest.raises(IncidentEnded, match="INCIDENT-1 is closed"):
+        with pytest.raises(IncidentEnded, match=f"{reference} is closed"):
             act()
     # Follow-ups outlive it.
     actions.assign_follow_up(reference=reference, number=1, owner="edda", due=date(2031, 1, 2), by=maria)
@@ -239,8 +257,8 @@ def test_an_admin_passes_over_a_gate_and_it_shows(incident, session, maria, jon)
         actions.override(reference=incident.reference, gate="scenario", reason="Again", by=jon)
 
 
-def test_an_override_is_of_one_gate_and_one_episode(session, maria, jon):
-    incident = run.file(maria, session, severity="S4")
+def test_an_override_is_of_one_gate_and_one_episode(stray, maria, jon):
+    incident = run.file(maria, stray, severity="S4")
     actions.override(reference=incident.reference, gate="followup_missing", reason="None", by=jon)
     resolve(incident, maria)
     reopen(incident, maria)
@@ -286,21 +304,22 @@ def test_declining_resumes_in_the_same_step_if_asked(incident, session, maria):
 
 
 def test_declining_does_not_resume_what_another_incident_holds(incident, session, maria, rosa):
-    run.file(rosa, session, severity="S1")
+    other = run.file(rosa, session, severity="S1")
     with pytest.raises(GateUnmet) as refused:
         actions.decline(reference=incident.reference, reason="A test", resume_sessions=True, by=maria)
     assert run.unmet(refused) == ["shared_session"]
     assert run.status(incident) == Status.CONTAINED
     actions.decline(reference=incident.reference, reason="A test", by=maria)
     assert make.fresh(session).is_frozen
-    assert run.open_holds(session) == ["INCIDENT-2"]
+    assert run.open_holds(session) == [other.reference]
 
 
 # Reopening -----------------------------------------------------------------------------------------------
 
 
-def test_reopening_begins_a_new_episode_and_keeps_the_old_one(incident, session, maria, jon):
-    run.closed(incident, session, maria, jon)
+def test_reopening_begins_a_new_episode_and_keeps_the_old_one(resolved, maria, jon):
+    incident, session, made = resolved
+    run.closed_after(made, incident, session, maria, jon)
     first = incident.episodes.get()
     old_times = {
         name: getattr(first, name) for name in ("contained_at", "recovered_at", "resolved_at", "closed_at")
@@ -310,7 +329,7 @@ def test_reopening_begins_a_new_episode_and_keeps_the_old_one(incident, session,
     assert (again.status, again.episode_number) == (Status.CONTAINED, 2)
     assert (again.resolved_at, again.closed_at, again.review_due, again.watch_until) == (None,) * 4
     assert make.fresh(session).is_frozen  # it is an S1
-    assert run.open_holds(session) == ["INCIDENT-1"]
+    assert run.open_holds(session) == [incident.reference]
     first.refresh_from_db()
     assert {name: getattr(first, name) for name in old_times} == old_times
     assert (first.lessons, first.approved_by) == ("Ask before cancelling.", "user:jon")
@@ -322,12 +341,11 @@ def test_reopening_begins_a_new_episode_and_keeps_the_old_one(incident, session,
     assert {"divergence", "rollback", "session_frozen", "prevention"} <= set(missing)
 
 
-@pytest.mark.parametrize("reason", ["", "  "])
-def test_reopening_needs_a_reason(session, maria, reason):
-    incident = run.file(maria, session)
+def test_reopening_needs_a_reason(incident, maria):
     actions.decline(reference=incident.reference, reason="A test", by=maria)
-    with pytest.raises(InvalidInput):
-        reopen(incident, maria, reason)
+    for reason in ("", "  "):
+        with pytest.raises(InvalidInput):
+            reopen(incident, maria, reason)
 
 
 def test_only_what_has_ended_or_is_resolved_is_reopened(incident, session, maria, edda):
@@ -340,29 +358,29 @@ def test_only_what_has_ended_or_is_resolved_is_reopened(incident, session, maria
     assert run.open_holds(session) == ["INCIDENT-1"]
 
 
-def test_reopening_a_resolved_one_keeps_its_holds_as_they_are(session, maria):
-    incident = run.file(maria, session, severity="S2")
-    run.resolved(incident, session, maria)
+def test_reopening_a_resolved_one_keeps_its_holds_as_they_are(stray, maria):
+    incident = run.file(maria, stray, severity="S2")
+    run.resolved(incident, stray, maria)
     assert reopen(incident, maria).status == Status.OPEN
-    assert run.open_holds(session) == ["INCIDENT-1"]
-    assert make.fresh(session).open_holds == 1
+    assert run.open_holds(stray) == [incident.reference]
+    assert make.fresh(stray).open_holds == 1
     assert incident.episodes.get(number=1).closed_at is not None
 
 
-def test_reopening_triage_leads_back_to_triage(session, maria):
-    incident = run.file(maria, session, severity=None)
+def test_reopening_triage_leads_back_to_triage(stray, maria):
+    incident = run.file(maria, stray, severity=None)
     actions.decline(reference=incident.reference, reason="A test", by=maria)
     assert reopen(incident, maria).status == Status.TRIAGE
 
 
-def test_reopening_beside_an_open_one_of_the_same_key_names_that(session, agent, maria):
-    first = run.file(agent, session)
+def test_reopening_beside_an_open_one_of_the_same_key_names_that(stray, agent, maria):
+    first = run.file(agent, stray)
     actions.decline(reference=first.reference, reason="A test", by=maria)
-    run.file(agent, session)
-    with pytest.raises(CannotReopen, match="INCIDENT-2"):
+    second = run.file(agent, stray)
+    with pytest.raises(CannotReopen, match=second.reference):
         reopen(first, maria)
     assert run.status(first) == Status.DECLINED
-    assert run.open_holds(session) == ["INCIDENT-2"]
+    assert run.open_holds(stray) == [second.reference]
 
 
 def test_a_session_purged_since_stays_named_and_is_left_out_of_the_reopening(acme, agent, maria, settings):
@@ -382,4 +400,4 @@ def test_a_session_purged_since_stays_named_and_is_left_out_of_the_reopening(acm
     assert [row.session_id for row in seen.affected] == [other.public_id]
     old = queries.assess_episode(incident, incident.episodes.get(number=1))
     assert [row.session_id for row in old.affected] == [one.public_id, other.public_id]
-    assert Incident.objects.get().is_active
+    assert make.fresh(incident).is_active

@@ -50,9 +50,14 @@ EVERYTHING = (
 )
 
 
+@pytest.fixture(scope="module")
+def filed(damaged, maria):
+    return run.file(maria, damaged)
+
+
 @pytest.fixture
-def incident(session, maria):
-    return run.file(maria, session)
+def incident(filed, db):
+    return make.fresh(filed)
 
 
 # Pins ----------------------------------------------------------------------------------------------------
@@ -172,11 +177,15 @@ def test_a_row_is_not_replaced_by_one_of_the_same_key(rows):
 def test_the_removal_of_a_project_takes_its_incidents_and_no_others(
     acme, incident, session, agent, maria, jon
 ):
-    run.closed(incident, session, maria, jon)
-    actions.reopen(reference=incident.reference, reason="Again", by=maria)
+    run.recovered(incident, session, maria)
+    run.scenario(incident, session, maria)
+    whole = {"reference": incident.reference, "by": maria}
+    actions.add_follow_up(**whole, text="Ask first")
+    actions.decline(**whole, reason="As designed")
+    actions.reopen(**whole, reason="It was not")
     actions.exempt(**run.about(incident, session, maria), step="prevent", reason="x")
     actions.override(reference=incident.reference, gate="divergence", reason="x", by=jon)
-    actions.join(reference=incident.reference, by=maria)
+    actions.join(**whole)
     other = run.file(maria, run.damaged(agent))
     actions.merge(reference=other.reference, into=incident.reference, by=maria)
     beta = make.project("Beta")

@@ -40,10 +40,10 @@ def refused(row, constraint):
         row.save()
 
 
-@pytest.fixture
-def incident(session, maria):
-    made = run.file(maria, session, dedup_key="k")
-    run.recovered(made, session, maria)
+@pytest.fixture(scope="module")
+def incident(damaged, maria):
+    made = run.file(maria, damaged, dedup_key="k")
+    run.recovered(made, damaged, maria)
     return made
 
 
@@ -103,7 +103,7 @@ def test_a_duplicate_names_the_other(incident):
         ({}, {"freeze_version": None}, "affected_freeze_whole"),
     ],
 )
-def test_affected_sessions(incident, session, good, bad, constraint):
+def test_affected_sessions(incident, good, bad, constraint):
     row = AffectedSession.objects.get()
     like = copy_of(row, agent_session_id=row.agent_session_id + 1, session_id="sess_new")
     accepted(copy_of(like, **good))

@@ -18,17 +18,22 @@ def merge(source, into, by):
     return actions.merge(reference=source.reference, into=into.reference, by=by)
 
 
-@pytest.fixture
-def two(agent, session, maria, rosa):
-    """INCIDENT-1, recovered, and INCIDENT-2 about another session."""
-    first = run.file(maria, session)
-    run.recovered(first, session, maria)
-    actions.exempt(**run.about(first, session, maria), step="prevent", reason="Retired")
+@pytest.fixture(scope="module")
+def filed(agent, damaged, maria, rosa):
+    first = run.file(maria, damaged)
+    run.recovered(first, damaged, maria)
+    actions.exempt(**run.about(first, damaged, maria), step="prevent", reason="Retired")
     actions.add_follow_up(reference=first.reference, text="Ask first", owner="edda", by=maria)
     other = run.damaged(agent)
     second = run.file(rosa, other, severity="S3")
     actions.add_follow_up(reference=second.reference, text="Tell them", by=rosa)
     return first, second
+
+
+@pytest.fixture
+def two(filed, db):
+    """INCIDENT-1, recovered, and INCIDENT-2 about another session."""
+    return [make.fresh(each) for each in filed]
 
 
 def test_sessions_facts_evidence_and_follow_ups_go_over(two, session, maria):
@@ -92,11 +97,11 @@ def test_merging_an_s1_freezes_what_the_other_let_run(two, agent, maria):
     assert run.status(second) == Status.CONTAINED
 
 
-def test_sessions_merged_into_an_s1_are_frozen(session, agent, maria):
-    first = run.file(maria, session, severity="S3")
+def test_sessions_merged_into_an_s1_are_frozen(stray, agent, maria):
+    first = run.file(maria, stray, severity="S3")
     second = run.file(maria, run.damaged(agent), severity="S1")
     merge(first, second, maria)
-    assert make.fresh(session).is_frozen
+    assert make.fresh(stray).is_frozen
     assert run.status(second) == Status.CONTAINED
 
 

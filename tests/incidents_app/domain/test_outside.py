@@ -13,16 +13,21 @@ from tests import factories as make
 from tests.incidents_app import runbook as run
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def key(acme):
     """Some key that may do all, outside of any incident."""
     return make.full_key(acme)
 
 
+@pytest.fixture(scope="module")
+def filed(damaged, maria):
+    return run.file(maria, damaged, severity="S1")
+
+
 @pytest.fixture
-def incident(session, maria):
+def incident(filed, db):
     """An S1 whose session is frozen at v3."""
-    return run.file(maria, session, severity="S1")
+    return make.fresh(filed)
 
 
 def test_a_resume_elsewhere_is_a_red_step_with_who_did_it(incident, session, key):
@@ -90,11 +95,11 @@ def test_another_freeze_elsewhere_harms_nothing(incident, session, key):
     assert run.step(incident, session, Step.FREEZE) == StepState.DONE
 
 
-def test_a_freeze_elsewhere_is_what_step_1_asks_for(session, key, maria):
-    incident = run.file(maria, session, severity="S2")
-    make.freeze(session, by=key)
+def test_a_freeze_elsewhere_is_what_step_1_asks_for(stray, key, maria):
+    incident = run.file(maria, stray, severity="S2")
+    make.freeze(stray, by=key)
     assert run.status(incident) == Status.CONTAINED
-    row = run.row_of(incident, session)
+    row = run.row_of(incident, stray)
     assert (row.freeze_version, row.frozen_by) == (3, key.label)
     told = run.events(incident, EventKind.OUTSIDE)[0]
     assert (told.is_alarm, told.version) == (False, 3)
@@ -112,12 +117,12 @@ def test_a_rollback_elsewhere_is_red_even_where_it_goes_to_the_right_version(inc
     assert run.status(incident) == Status.RECOVERED
 
 
-def test_an_agent_that_mends_the_state_itself_recovers_an_s2(session, agent, maria):
-    incident = run.file(maria, session, severity="S2")
-    run.diverged(incident, session, maria)
-    make.update(session, run.GOOD, by=agent)
-    make.rollback(session, 0, by=agent)
-    run.frozen(incident, session, maria)
+def test_an_agent_that_mends_the_state_itself_recovers_an_s2(stray, agent, maria):
+    incident = run.file(maria, stray, severity="S2")
+    run.diverged(incident, stray, maria)
+    make.update(stray, run.GOOD, by=agent)
+    make.rollback(stray, 0, by=agent)
+    run.frozen(incident, stray, maria)
     assert run.status(incident) == Status.RECOVERED
 
 
@@ -143,19 +148,19 @@ def test_a_freeze_elsewhere_after_the_resume_shows_and_has_to_be_resumed(inciden
     assert run.step(incident, session, Step.RESUME) == StepState.DONE
 
 
-def test_ordinary_writes_before_the_freeze_are_no_news(session, agent, maria):
-    incident = run.file(maria, session, severity="S2")
+def test_ordinary_writes_before_the_freeze_are_no_news(stray, agent, maria):
+    incident = run.file(maria, stray, severity="S2")
     before = len(run.events(incident))
-    make.update(session, {"attempts": 2}, by=agent)
-    make.turn(session, by=agent)
+    make.update(stray, {"attempts": 2}, by=agent)
+    make.turn(stray, by=agent)
     assert run.status(incident) == Status.OPEN
     assert len(run.events(incident)) == before
 
 
-def test_what_happened_before_it_was_linked_is_not_told(session, key, maria):
-    make.freeze(session, by=key)
-    sessions.resume(session_id=session.public_id, by=key)
-    incident = run.file(maria, session, severity="S2")
+def test_what_happened_before_it_was_linked_is_not_told(stray, key, maria):
+    make.freeze(stray, by=key)
+    sessions.resume(session_id=stray.public_id, by=key)
+    incident = run.file(maria, stray, severity="S2")
     run.look(incident)
     assert run.events(incident, EventKind.OUTSIDE) == []
 

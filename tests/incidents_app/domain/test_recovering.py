@@ -17,12 +17,17 @@ from tests import factories as make
 from tests.incidents_app import runbook as run
 
 
-@pytest.fixture
-def incident(session, maria):
-    """An S2 whose session is frozen at v3."""
-    made = run.file(maria, session)
-    run.frozen(made, session, maria)
+@pytest.fixture(scope="module")
+def filed(damaged, maria):
+    made = run.file(maria, damaged)
+    run.frozen(made, damaged, maria)
     return made
+
+
+@pytest.fixture
+def incident(filed, db):
+    """INCIDENT-1, an S2 whose session is frozen at v3."""
+    return make.fresh(filed)
 
 
 def state(session):
@@ -33,9 +38,8 @@ def state(session):
 # Divergence ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("divergence", "good", "param"),
-    [
+def test_a_divergence_lies_between_versions_that_exist_and_differ(incident, session, maria):
+    for divergence, good, param in (
         (4, 0, "divergence_version"),  # v3 is the last
         (1, 1, "last_good_version"),
         (1, 2, "last_good_version"),
@@ -43,14 +47,10 @@ def state(session):
         (0, -1, "last_good_version"),
         (10**30, 0, "divergence_version"),
         (3, 2, "divergence_version"),  # the freeze alone: nothing went wrong in it
-    ],
-)
-def test_a_divergence_lies_between_versions_that_exist_and_differ(
-    incident, session, maria, divergence, good, param
-):
-    with pytest.raises(InvalidInput) as refused:
-        run.diverged(incident, session, maria, divergence, good)
-    assert refused.value.param == param
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            run.diverged(incident, session, maria, divergence, good)
+        assert refused.value.param == param
     assert run.step(incident, session, Step.DIVERGENCE) == StepState.PENDING
 
 
@@ -231,16 +231,16 @@ def test_each_effect_is_listed_once_and_has_to_be_decided(incident, session, mar
 # Correction ----------------------------------------------------------------------------------------------
 
 
-def test_an_s3_is_recovered_by_a_correction(session, agent, maria):
-    incident = run.file(maria, session, severity="S3")
+def test_an_s3_is_recovered_by_a_correction(stray, agent, maria):
+    incident = run.file(maria, stray, severity="S3")
     assert run.status(incident) == Status.CONTAINED
-    make.update(session, {"booked": True}, by=agent)
+    make.update(stray, {"booked": True}, by=agent)
     with pytest.raises(VersionNotFound):
-        actions.correct(**run.about(incident, session, maria), text="Booked again", version=9)
-    actions.correct(**run.about(incident, session, maria), text="Booked again", version=-1)
-    assert run.row_of(incident, session).correction_version == 2
+        actions.correct(**run.about(incident, stray, maria), text="Booked again", version=9)
+    actions.correct(**run.about(incident, stray, maria), text="Booked again", version=-1)
+    assert run.row_of(incident, stray).correction_version == 2
     assert run.status(incident) == Status.RECOVERED
-    assert run.step(incident, session, Step.DIVERGENCE) == StepState.NOT_REQUIRED
+    assert run.step(incident, stray, Step.DIVERGENCE) == StepState.NOT_REQUIRED
 
 
 def test_a_correction_is_no_rollback_for_an_s2(incident, session, maria):
@@ -248,11 +248,11 @@ def test_a_correction_is_no_rollback_for_an_s2(incident, session, maria):
     assert run.step(incident, session, Step.ROLLBACK) == StepState.PENDING
 
 
-def test_an_s3_may_be_rolled_back_as_well(session, maria):
-    incident = run.file(maria, session, severity="S3")
-    run.diverged(incident, session, maria)
-    actions.rollback(**run.about(incident, session, maria))
-    assert not make.fresh(session).is_frozen
+def test_an_s3_may_be_rolled_back_as_well(stray, maria):
+    incident = run.file(maria, stray, severity="S3")
+    run.diverged(incident, stray, maria)
+    actions.rollback(**run.about(incident, stray, maria))
+    assert not make.fresh(stray).is_frozen
     assert run.status(incident) == Status.RECOVERED
 
 
@@ -310,11 +310,14 @@ def test_resuming_all_resumes_those_that_are_frozen(agent, maria):
     assert run.steps(incident, running)["resume"] == "not_required"
 
 
-@pytest.mark.parametrize(
-    ("severity", "hours"), [("S1", 24), ("S2", 24), ("S3", 4), ("S4", None), (None, None)]
-)
-def test_the_watch_begins_with_the_last_resume(agent, maria, severity, hours):
-    one, other = run.damaged(agent), run.damaged(agent)
+@pytest.fixture(scope="module")
+def two(agent):
+    return run.damaged(agent), run.damaged(agent)
+
+
+@pytest.mark.parametrize(("severity", "hours"), [("S1", 24), ("S3", 4), (None, None)])
+def test_the_watch_begins_with_the_last_resume(two, maria, severity, hours):
+    one, other = two
     incident = run.file(maria, one, other, severity=severity)
     actions.freeze(reference=incident.reference, by=maria)
     run.resumed(incident, one, maria)
@@ -343,11 +346,9 @@ def test_a_freeze_after_the_resume_begins_the_step_anew(incident, session, maria
 
 
 @pytest.fixture
-def shared(session, maria, rosa):
+def shared(incident, session, rosa):
     """Two open incidents, of maria and of rosa, and the session of both, frozen."""
-    first, second = run.file(maria, session), run.file(rosa, session)
-    run.frozen(first, session, maria)
-    return first, second
+    return incident, run.file(rosa, session)
 
 
 def test_rolling_back_a_shared_session_has_to_be_confirmed_by_the_commander(shared, session, maria, rosa):

@@ -14,9 +14,14 @@ from tests import factories as make
 from tests.incidents_app import runbook as run
 
 
+@pytest.fixture(scope="module")
+def filed(damaged, maria):
+    return run.file(maria, damaged, severity="S2")
+
+
 @pytest.fixture
-def incident(session, maria):
-    return run.file(maria, session, severity="S2")
+def incident(filed, db):
+    return make.fresh(filed)
 
 
 def approve(incident, by):
@@ -78,8 +83,8 @@ def test_a_disabled_account_is_nobody_else(incident, session, maria):
     assert approve(incident, maria).approved_alone
 
 
-def test_the_light_form_asks_for_less_and_the_commander_approves_it(session, maria, rosa):
-    incident = run.file(maria, session, severity="S3")
+def test_the_light_form_asks_for_less_and_the_commander_approves_it(stray, maria, rosa):
+    incident = run.file(maria, stray, severity="S3")
     write(incident, maria, failure_mode="infinite_loop", lessons="Retry.")
     approved = approve(incident, maria)
     assert not approved.approved_alone

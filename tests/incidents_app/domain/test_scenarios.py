@@ -14,11 +14,16 @@ from tests import factories as make
 from tests.incidents_app import runbook as run
 
 
-@pytest.fixture
-def incident(session, maria):
-    made = run.file(maria, session)
-    run.diverged(made, session, maria)
+@pytest.fixture(scope="module")
+def filed(damaged, maria):
+    made = run.file(maria, damaged)
+    run.diverged(made, damaged, maria)
     return made
+
+
+@pytest.fixture
+def incident(filed, db):
+    return make.fresh(filed)
 
 
 def state(session_id, by):

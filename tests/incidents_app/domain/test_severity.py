@@ -46,12 +46,12 @@ def test_triage_ends_with_a_severity(session, maria, edda):
     assert run.texts(incident, EventKind.STATUS) == ["Contained."]
 
 
-@pytest.mark.parametrize("severity", ["S5", "", "s1", "S1\x00"])
-def test_an_unknown_severity_changes_nothing(session, maria, severity):
+def test_an_unknown_severity_changes_nothing(session, maria):
     incident = run.file(maria, session)
-    with pytest.raises(InvalidInput) as refused:
-        change(incident, severity, maria)
-    assert refused.value.param == "severity"
+    for severity in ("S5", "", "s1", "S1\x00"):
+        with pytest.raises(InvalidInput) as refused:
+            change(incident, severity, maria)
+        assert refused.value.param == "severity"
     assert run.look(incident).incident.severity == "S2"
 
 
@@ -98,12 +98,12 @@ def test_without_a_commander_someone_has_to_take_command_first(session, edda, ro
     assert change(incident, "S4", rosa, reason="Harmless", waived=waived).severity == "S4"
 
 
-@pytest.mark.parametrize("reason", [None, "", "  \n"])
-def test_lowering_needs_a_reason(session, maria, reason):
+def test_lowering_needs_a_reason(session, maria):
     incident = run.file(maria, session, severity="S1")
-    with pytest.raises(InvalidInput) as refused:
-        change(incident, "S2", maria, reason=reason)
-    assert refused.value.param == "reason"
+    for reason in (None, "", "  \n"):
+        with pytest.raises(InvalidInput) as refused:
+            change(incident, "S2", maria, reason=reason)
+        assert refused.value.param == "reason"
 
 
 def test_each_duty_owed_is_done_or_waived_one_by_one(session, agent, maria):
