@@ -69,10 +69,14 @@ def error_in(answer: HttpResponse) -> Any:
 
 
 @pytest.fixture
-def project(db, monkeypatch):
-    # On a slow machine a key would be looked up again while somebody counts queries.
+def remembering(db, monkeypatch):
+    """A key is looked up once in a test, also on a slow machine while somebody counts queries."""
     monkeypatch.setattr(authentication, "REMEMBERED_SECONDS", 3600)
     authentication._remembered.clear()  # another test's keys may have had the same numbers
+
+
+@pytest.fixture
+def project(remembering):
     return factories.project()
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
 
+from statebase_site.access import authentication
 from tests import factories
 from tests.api.conftest import Api
 
@@ -108,6 +109,24 @@ ACTS: dict[str, tuple[tuple[str, ...], str, dict[str, Any]]] = {
 STATUS = {"/followups": 201, "/scenarios": 201}
 
 
+@pytest.fixture(scope="module")
+def project_and_key(module_db):
+    """What the tests of a file share: a project and a full key of it."""
+    authentication._remembered.clear()  # another file's keys may have had the same numbers
+    project = factories.project()
+    return project, factories.api_key(project)[1]
+
+
+@pytest.fixture
+def project(project_and_key, remembering):
+    return project_and_key[0]
+
+
+@pytest.fixture
+def api(project_and_key, remembering):
+    return Api(project_and_key[1])
+
+
 @pytest.fixture
 def filed(api):
     """Files an incident; its path."""
@@ -119,8 +138,10 @@ def filed(api):
     return file
 
 
-@pytest.fixture
-def case(api, project, filed):
+@pytest.fixture(scope="module")
+def known(project_and_key):
+    project, key = project_and_key
+    api = Api(key)
     factories.membership(project, "responder", "maria")
     session = api.session({"refunds": 1})
     call = {"type": "tool_call", "content": "refund", "tool_metadata": {"name": "refund", "arguments": {}}}
@@ -129,6 +150,12 @@ def case(api, project, filed):
     turn = api.json("POST", f"{session}/turns", {"input": call, "output": "done"}, status=201)
     session_id = session.rpartition("/")[2]
     other_id = api.session({"refunds": 5}).rpartition("/")[2]
-    path = filed(severity="S2", sessions=[session_id])
-    filed(title="Something else")
+    about = {"title": "Refunded twice", "severity": "S2", "sessions": [session_id]}
+    path = f"/v1/incidents/{api.json('POST', '/v1/incidents', about, status=201)['id']}"
+    api.json("POST", "/v1/incidents", {"title": "Something else"}, status=201)
     return Case(api, session_id, other_id, turn["id"], path)
+
+
+@pytest.fixture
+def case(known, api):
+    return replace(known, api=api)

@@ -1,6 +1,7 @@
 """What every act keeps, whatever it does: whose incident, who may, once only, and words for what is wrong."""
 
 import pytest
+from django.db import connection
 
 from incidents_app.models import TimelineEvent
 from incidents_app.payloads import answers
@@ -17,7 +18,10 @@ BAD = (1.5, True, [None], {"a": 1}, "a\x00b", "x" * 20_000, 10**4000, -(10**4000
 
 def left_behind():
     """How much there is of everything that an act may write."""
-    return [each.objects.count() for each in (TimelineEvent, Trace, StateVersion, AgentSession)]
+    tables = [each._meta.db_table for each in (TimelineEvent, Trace, StateVersion, AgentSession)]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT " + ", ".join(f"(SELECT COUNT(*) FROM {table})" for table in tables))
+        return cursor.fetchone()
 
 
 @pytest.mark.parametrize("route", ACTS)

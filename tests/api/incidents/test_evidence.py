@@ -1,7 +1,5 @@
 """Freezing, pinning, notes, more sessions, severity over the API (contract 16)."""
 
-import pytest
-
 
 def test_freezing_says_where_new_traffic_goes(case, api, agent):
     read = api.json("POST", f"{case.path}/freeze", {"traffic": "human_queue", "traffic_note": "Call 7."})
@@ -90,7 +88,7 @@ def test_raising_is_free_and_lowering_answers_for_each_duty(case, api, agent):
     assert read["sessions"][0]["frozen"] is True
 
 
-@pytest.mark.parametrize("severity", ["S5", "s1", ""])
-def test_there_are_four_severities(case, api, severity):
-    error = api.error("POST", f"{case.path}/severity", {"severity": severity}, status=400)
-    assert error["param"] == "severity"
+def test_there_are_four_severities(case, api):
+    for severity in ("S5", "s1", ""):
+        error = api.error("POST", f"{case.path}/severity", {"severity": severity}, status=400)
+        assert error["param"] == "severity"
