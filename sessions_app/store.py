@@ -17,6 +17,7 @@ from hashlib import sha256
 from itertools import count, groupby, islice
 from typing import cast
 
+import psycopg
 from django.conf import settings
 from django.db import connection, models, transaction
 
@@ -428,8 +429,6 @@ def _write_sql(append: Append) -> None:
 
     With the database's own placeholders: psycopg would translate its own anew each time, as they are so many.
     """
-    import psycopg  # only here: where SQLite is used, no command has to wait for it
-
     session = append.agent_session
     rows = append.rows
     values = [getattr(row, each.attname) for row in rows for each in _written_fields(type(row))]

@@ -28,6 +28,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django_htmx",
+    "django_tables2",
     "django_filters",
     "ninja",
     "axes",
@@ -68,8 +69,6 @@ TEMPLATES = [
                 "statebase_site.page_context.incidents",
             ],
             "builtins": ["statebase_site.web.templatetags.ui"],
-            # Not an app, which every command would import, and psycopg with it.
-            "libraries": {"django_tables2": "django_tables2.templatetags.django_tables2"},
         },
     },
 ]
