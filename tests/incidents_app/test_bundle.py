@@ -12,11 +12,9 @@ from incidents_app.payloads.bundle import bundle, written
 from tests import factories as make
 from tests.incidents_app import exporting
 
-pytestmark = pytest.mark.django_db
 
-
-@pytest.fixture
-def told():
+@pytest.fixture(scope="module")
+def told(module_db):
     return exporting.told()
 
 

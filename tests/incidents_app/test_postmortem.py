@@ -18,8 +18,8 @@ from tests.incidents_app import exporting, runbook
 EXPECTED = Path(__file__).with_name("postmortem.md")
 
 
-@pytest.fixture
-def told(db):
+@pytest.fixture(scope="module")
+def told(module_db):
     return exporting.told()
 
 
@@ -61,7 +61,7 @@ def test_it_is_downloaded_from_the_incident_and_over_the_api(told, client):
 
 
 def test_an_incident_in_triage_about_no_session_has_one_too(db):
-    project = make.project("Acme")
+    project = make.project("Beta")
     maria = make.person(project, "responder", "maria")
     incident = runbook.file(maria, severity=None, no_session_reason="Seen in the provider's logs")
     text = postmortem(queries.record_of(queries.incident_for(maria, incident.reference)))

@@ -134,13 +134,13 @@ def test_recorded_secrets_are_not_in_it():
     assert constants(source)["GOOD_STATE"] == GOOD | {"db_password": "[masked:named:text:16-31]"}
 
 
-@pytest.fixture
-def made(db):
+@pytest.fixture(scope="module")
+def made(module_db):
     project = make.project("Acme")
     maria = make.person(project, "responder", "maria")
     session = runbook.damaged(make.agent(project))
     incident = runbook.file(maria, session)
-    runbook.recovered(incident, session, maria)
+    runbook.diverged(incident, session, maria)
     return runbook.scenario(incident, session, maria).scenario
 
 

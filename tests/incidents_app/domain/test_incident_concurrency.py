@@ -81,9 +81,9 @@ def people(acme, role="responder"):
 def test_numbers_have_no_gap_and_no_double(acme, agent, maria):
     session = run.damaged(agent)
     filed = no_errors(
-        crowd(MANY, lambda place: [run.file(maria, session, severity="S4").number for _ in range(3)])
+        crowd(MANY, lambda place: [run.file(maria, session, severity="S4").number for _ in range(2)])
     )
-    assert sorted(number for each in filed for number in each) == list(range(1, 3 * MANY + 1))
+    assert sorted(number for each in filed for number in each) == list(range(1, 2 * MANY + 1))
 
 
 def test_filing_with_one_key_makes_one_incident_that_counts_all(session, agent, maria):
@@ -200,12 +200,9 @@ def test_freezing_and_resuming_at_once_end_in_one_of_both(acme, session, maria, 
     assert seen.facts_of(row).outside is None
 
 
-def test_resolving_at_once_resolves_once(acme, session, maria, jon):
-    incident = run.file(maria, session)
-    run.recovered(incident, session, maria)
-    run.effects_decided(incident, session, maria)
-    run.prevented(incident, session, maria)
-    run.resumed(incident, session, maria)
+def test_resolving_at_once_resolves_once(session, maria, jon):
+    incident = run.file(maria, session, severity="S4")
+    actions.add_follow_up(reference=incident.reference, text="Ask first", kind="deploy", by=maria)
     no_errors(
         crowd(4, lambda place: actions.resolve(reference=incident.reference, by=[maria, jon][place % 2]))
     )
@@ -235,7 +232,7 @@ def test_no_note_pin_follow_up_or_helper_is_lost_or_doubled(acme, session, maria
 
     def act(place):
         by, reference = everyone[place], incident.reference
-        for number in range(5):
+        for number in range(2):
             actions.add_note(reference=reference, text=f"{place}-{number}", by=by)
         actions.pin(**run.about(incident, session, by), versions=[0, 1, 2])
         actions.add_follow_up(reference=reference, text=f"{place}", by=by)
@@ -243,7 +240,7 @@ def test_no_note_pin_follow_up_or_helper_is_lost_or_doubled(acme, session, maria
 
     no_errors(crowd(MANY, act))
     assert sorted(run.texts(incident, EventKind.NOTE)) == sorted(
-        f"{place}-{number}" for place in range(MANY) for number in range(5)
+        f"{place}-{number}" for place in range(MANY) for number in range(2)
     )
     assert sorted(Pin.objects.values_list("target", flat=True)) == ["0", "1", "2"]
     assert sorted(incident.follow_ups.values_list("number", flat=True)) == list(range(1, MANY + 1))
