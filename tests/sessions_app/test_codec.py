@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from sessions_app.codec import KEYFRAME_EVERY, BrokenBody, Encoding, decode, encode, wants_keyframe
 from statebase_site.base.json import dumps
-from tests.documents import states
 
 pytestmark = pytest.mark.once
+
+LARGEST = 3_200_000
 
 
 @cache
@@ -37,8 +38,8 @@ def large_state(size: int, seed: int = 7) -> dict:
 
 
 @cache
-def large_text(size: int) -> bytes:
-    return dumps(large_state(size)).encode()
+def large_text() -> bytes:
+    return dumps(large_state(LARGEST)).encode()
 
 
 def stored_sizes(state: dict, change, versions: int) -> tuple[int, int]:
@@ -67,15 +68,10 @@ class TestRoundTrip:
         assert decode(*encode(text, None), None) == text
         assert decode(*encode(text, keyframe), keyframe) == text
 
-    @given(states(), states())
-    def test_any_state_comes_back(self, old, new):
-        old_text, new_text = dumps(old).encode(), dumps(new).encode()
-        assert decode(*encode(new_text, old_text), old_text) == new_text
-
     @pytest.mark.parametrize("size", [10, 40_000, 300_000, 1_600_000, 3_000_000])
     @pytest.mark.parametrize("keyframe_size", [10, 40_000, 300_000, 1_600_000, 3_000_000])
     def test_sizes_of_text_and_keyframe_need_not_match(self, size, keyframe_size):
-        everything = letters(3_000_000)
+        everything = letters(LARGEST)
         text, keyframe = everything[:size] + b"!", everything[:keyframe_size]
         for _ in range(2):  # the second time with a prepared dictionary
             assert decode(*encode(text, keyframe), keyframe) == text
@@ -110,10 +106,10 @@ class TestDamage:
 
 
 class TestSizes:
-    @pytest.mark.parametrize("size", [100_000, 1_000_000, 2_090_000, 3_200_000])
+    @pytest.mark.parametrize("size", [100_000, 1_000_000, 2_090_000, LARGEST])
     @pytest.mark.parametrize("where", [0, 0.5, 1])
     def test_a_small_change_costs_hundreds_of_bytes_whatever_the_size(self, size, where):
-        for keyframe in (letters(size), large_text(size)):
+        for keyframe in (letters(LARGEST)[:size], large_text()[:size]):
             place = int(where * len(keyframe))
             text = keyframe[:place] + b"something else" + keyframe[place + 3 :]
             assert len(encode(text, keyframe)[1]) < 1_500
