@@ -133,6 +133,7 @@ def content(server) -> Iterator[Content]:
         yield Content(http)
 
 
+@pytest.mark.slow
 def test_no_answer_leaves_the_document(server, content, tmp_path):
     content.fill()
     write_inputs(content, server.url, tmp_path)
