@@ -7,7 +7,6 @@ from collections import defaultdict
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings
-from django.templatetags.static import static
 from django.test import Client
 from playwright.sync_api import expect, sync_playwright
 
@@ -66,6 +65,7 @@ def browse(chromium, idle_windows, live_server):
     def open_page(
         path, *, viewport=WIDTHS["desk"], color_scheme="light", permissions=(), cookies=(), **lasting
     ):
+        lasting = {"java_script_enabled": True} | lasting
         idle = idle_windows[tuple(lasting.items())]
         page = idle.pop() if idle else chromium.new_context(timezone_id="Europe/Berlin", **lasting).new_page()
         taken.append((page, idle))
@@ -82,7 +82,10 @@ def browse(chromium, idle_windows, live_server):
     yield open_page
     for page, idle in taken:
         page.unroute_all()
-        page.goto(live_server.url + static("img/favicon.svg"))  # where nothing asks the server for news
+        # Of the same origin, for which Chromium needs no new process, and nothing there asks for news.
+        page.route("**/left", lambda route: route.fulfill(content_type="text/html", body=""))
+        page.goto(live_server.url + "/left")
+        page.unroute_all()
         page.mouse.move(0, 0)
         page.remove_listener("pageerror", hear_error)
         page.remove_listener("console", hear_message)
