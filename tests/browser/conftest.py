@@ -22,12 +22,13 @@ WIDTHS = {"desk": {"width": 1440, "height": 900}, "phone": {"width": 390, "heigh
 LOOKS = {"desk": "dark", "phone": "light"}
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def chromium():
     if CHROMIUM is None:
         pytest.skip("There is no Chromium here: install Debian's package chromium.")
+    # For no more than a file: Playwright's loop runs in the thread of the tests, where no other loop can run
+    # meanwhile, and where Django would refuse a database.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        # Playwright's loop runs in the thread of the tests, where Django would refuse a database.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         root = ["--no-sandbox"] if os.geteuid() == 0 else []
         expect.set_options(timeout=SECONDS * 1000)
@@ -36,7 +37,7 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def idle_windows():
     """Windows that no test looks at, by the options that a window has for life.
 
