@@ -10,10 +10,10 @@ from statebase_site.webhook_data import data_of
 from statebase_site.webhooks import delivering
 from statebase_site.webhooks.events import Event
 from statebase_site.webhooks.models import Delivery, Webhook
-from tests.api.conftest import agent, api, project, stranger, with_scopes
+from tests.api.conftest import agent, api, project, remembering, stranger, with_scopes
 from tests.webhooks.receiver import Receiver
 
-__all__ = ["agent", "api", "project", "stranger", "with_scopes"]
+__all__ = ["agent", "api", "project", "remembering", "stranger", "with_scopes"]
 
 
 @pytest.fixture
