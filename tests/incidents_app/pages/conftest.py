@@ -4,16 +4,9 @@ import pytest
 from django.test import Client
 
 from tests import factories
+from tests.sessions_app.pages.conftest import agent, person, project, signed_in
 
-
-@pytest.fixture(scope="module")
-def project(module_db):
-    return factories.project("Travel desk")
-
-
-@pytest.fixture(scope="module")
-def agent(project):
-    return factories.agent(project)
+__all__ = ["agent", "person", "project", "signed_in"]
 
 
 @pytest.fixture(scope="module")
@@ -26,25 +19,6 @@ def lead(project):
 def maria(project):
     """Another responder; `commander` is her browser."""
     return factories.person(project, "responder", "maria")
-
-
-@pytest.fixture
-def signed_in(project, db):
-    """Make a client of a person with a role in the project: `signed_in("engineer")`."""
-
-    def make(role="responder", name=""):
-        client = Client()
-        member = factories.membership(project, role, name or role)
-        client.force_login(member.user)
-        return client
-
-    return make
-
-
-@pytest.fixture
-def person(signed_in):
-    """The client of a responder."""
-    return signed_in()
 
 
 @pytest.fixture
